@@ -1,0 +1,1 @@
+"""The only thing hub and node both know: names, file names, and the shape of what crosses the wire."""
