@@ -17,7 +17,7 @@ _FORMS = tuple(
     re.compile(form)
     for form in (
         r"(?P<code>\d+),\d+,(?P<monotonic_us>\d+),[^;]*;(?P<message>.*)",
-        r"[a-z0-9]+\s*:(?P<level>[a-z]+)\s*: (?:\S+|\[[^\]]*\]) (?P<message>.*)",
+        r"[a-z0-9]+\s*:(?P<level>[a-z]+)\s*: (?:\[[^\]]*\]|\S+) (?P<message>.*)",
         r"(?:<(?P<code>\d+)>)?\[\s*(?P<monotonic_s>\d+\.\d+)\] (?P<message>.*)",
         r"\[[A-Z][a-z]{2} [^\]]+\] (?P<message>.*)",
         r"(?:[A-Z][a-z]{2} +\d+ [\d:]{8}|\d{4}-\d\d-\d\dT\S+) \S+ kernel: (?P<message>.*)",
