@@ -1,0 +1,223 @@
+"""The verdict over measured metrics. Nothing here raises, and nothing unknown passes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from burnin.hardware_tests.metrics import BaseMetrics, Better, Reading
+from burnin.hardware_tests.thresholds.schema import Bound, Standing, ThresholdSet
+
+LONGEST_PLACE = 200  # characters of a detail that go into the verdict's text
+
+
+class EvaluationStatus(StrEnum):
+    """FAILED: measured, and bad. ERRORED: not measured. Never count one as the other."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    ERRORED = "errored"
+
+
+@dataclass(frozen=True)
+class TestMetricEvaluation:
+    """One gate that was asked. Only `metric_pass` and `metric_fail` make one."""
+
+    __test__ = False
+
+    reading: Reading
+    bound: Bound
+    passed: bool
+    text: str
+
+    @property
+    def metric(self) -> str:
+        return self.reading.metric
+
+
+@dataclass(frozen=True)
+class EvaluationResult:
+    """The verdict, one concise reason, and every gate that was asked."""
+
+    status: EvaluationStatus
+    reason: str
+    entries: tuple[TestMetricEvaluation, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.status is EvaluationStatus.PASSED and not self._all_hold():
+            raise ValueError("a result may pass only when it has gates and all of them hold")
+
+    def _all_hold(self) -> bool:
+        return bool(self.entries) and all(each.passed is True for each in self.entries)
+
+    @property
+    def passed(self) -> bool:
+        return self.status is EvaluationStatus.PASSED
+
+
+class TestFailedEvaluationError(Exception):
+    """A test did not pass. `result` says why; trying again changes nothing."""
+
+    __test__ = False
+
+    def __init__(self, result: EvaluationResult) -> None:
+        super().__init__(result.reason)
+        self.result = result
+
+
+class NotMeasured(Exception):
+    """There is no trustworthy answer, so the verdict is errored; the message is its reason."""
+
+
+@dataclass(frozen=True)
+class MetricSummary:
+    """One metric over all iterations, in its unit. `spread` is highest minus lowest."""
+
+    worst: float
+    median: float
+    spread: float
+
+
+@dataclass(frozen=True)
+class IterationSummary:
+    """How the iterations went. All must pass: best-of-three would hide flapping."""
+
+    passed: int
+    failed: int
+    errored: int
+    metrics: Mapping[str, MetricSummary]
+
+    @property
+    def total(self) -> int:
+        return self.passed + self.failed + self.errored
+
+
+def errored(reason: str) -> EvaluationResult:
+    """Return the verdict of a run that could not be measured or judged."""
+    return EvaluationResult(EvaluationStatus.ERRORED, reason)
+
+
+def metric_pass(reading: Reading, bound: Bound) -> TestMetricEvaluation:
+    """Return a gate that holds."""
+    return TestMetricEvaluation(reading, bound, passed=True, text=_text(reading, bound))
+
+
+def metric_fail(reading: Reading, bound: Bound) -> TestMetricEvaluation:
+    """Return a gate that does not hold."""
+    return TestMetricEvaluation(reading, bound, passed=False, text=_text(reading, bound))
+
+
+def gate(reading: Reading, bound: Bound) -> TestMetricEvaluation:
+    """Ask one gate whether the value is good. Raises NotMeasured if there is no number to ask."""
+    value, limit = _number(reading.metric, reading.value), _number(bound.metric, bound.value)
+    good = {
+        Better.HIGHER: value >= limit,
+        Better.LOWER: value <= limit,
+        Better.EXACT: value == limit,
+    }[bound.better]
+    return metric_pass(reading, bound) if good else metric_fail(reading, bound)
+
+
+def conclude(entries: list[TestMetricEvaluation]) -> EvaluationResult:
+    """Return the verdict that the gates add up to; without one it is errored."""
+    if not entries:
+        return errored("no calibrated threshold: no gate decides this result")
+    failures = [each for each in entries if not each.passed]
+    if failures:
+        reason = "; ".join(each.text for each in failures)
+        return EvaluationResult(EvaluationStatus.FAILED, reason, tuple(entries))
+    reason = "; ".join(each.text for each in entries)
+    return EvaluationResult(EvaluationStatus.PASSED, reason, tuple(entries))
+
+
+def evaluate_metrics(metrics: BaseMetrics, thresholds: ThresholdSet) -> EvaluationResult:
+    """Gate every bound on the metric of the same name. Raises NotMeasured; `evaluate` catches."""
+    _refuse_missing_bounds(metrics, thresholds)
+    readings = [
+        (metrics.reading(name), bound)
+        for name, bound in thresholds.bounds.items()
+        if not _was_not_asked_for(metrics, name)
+    ]
+    for reading, bound in readings:
+        _refuse_uncalibrated(metrics, reading, bound)
+    deciding = [each for each in readings if each[1].standing is Standing.GATES]
+    return conclude([gate(reading, bound) for reading, bound in deciding])
+
+
+def _refuse_missing_bounds(metrics: BaseMetrics, thresholds: ThresholdSet) -> None:
+    for name, declared in metrics.declarations().items():
+        bound = thresholds.bounds.get(name)
+        if bound is None and declared.better and not declared.gate_reason:
+            raise NotMeasured(f"no calibrated threshold for {name} in {thresholds.version}")
+        if bound is not None and bound.better is not declared.better:
+            raise NotMeasured(f"the threshold of {name} asks for another direction than the metric")
+
+
+def _was_not_asked_for(metrics: BaseMetrics, name: str) -> bool:
+    if not type(metrics).is_opt_in(name):
+        return False
+    return getattr(metrics, name) is None
+
+
+def _refuse_uncalibrated(metrics: BaseMetrics, reading: Reading, bound: Bound) -> None:
+    if bound.standing is Standing.UNCALIBRATED:
+        raise NotMeasured(f"no calibrated threshold for {reading.metric}: {bound.why}")
+    if bound.standing not in (Standing.GATES, Standing.NOT_GATED):
+        raise NotMeasured(f"the threshold of {reading.metric} has no standing")
+    if bound.fingerprint is not None and bound.fingerprint != metrics.fingerprint:
+        raise NotMeasured(
+            f"the threshold of {reading.metric} was calibrated for {bound.fingerprint}, "
+            f"this result is {metrics.fingerprint}: uncalibrated"
+        )
+
+
+def _number(metric: str, value: object) -> float:
+    # bool is an int to Python and would pass a gate of 1.
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise NotMeasured(f"{metric} is {value!r:.40}, which is no number")
+    if not math.isfinite(value):
+        raise NotMeasured(f"{metric} is {value}, which is no measurement")
+    return value
+
+
+_NEEDS = {
+    Better.HIGHER: "needs at least",
+    Better.LOWER: "allows at most",
+    Better.EXACT: "must be exactly",
+}
+
+
+def _text(reading: Reading, bound: Bound) -> str:
+    shown, limit = _shown(reading.value), _shown(bound.value)
+    if shown == limit and reading.value != bound.value:
+        shown = repr(reading.value)
+    unit = f" {reading.unit}" if reading.unit else ""
+    place = f" ({_place(reading.detail)})" if reading.detail else ""
+    return f"{reading.label} {shown}{unit}, {_NEEDS[bound.better]} {limit}{place}"
+
+
+def _shown(value: object) -> str:
+    if not isinstance(value, float) or value.is_integer():
+        return f"{value:.0f}" if isinstance(value, float) else f"{value}"
+    return f"{value:.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+
+
+def _place(detail: str) -> str:
+    line = " ".join(detail.split())
+    return line if len(line) <= LONGEST_PLACE else line[:LONGEST_PLACE] + "…"
+
+
+def conclude_iterations(
+    last: EvaluationResult, summary: IterationSummary | None
+) -> EvaluationResult:
+    """Return the verdict over all iterations: a flapping fault is a fault."""
+    if summary is None or not last.passed:
+        return last
+    if summary.total < 1 or summary.passed == summary.total:
+        return last if summary.total else errored("no iteration ran")
+    status = EvaluationStatus.FAILED if summary.failed else EvaluationStatus.ERRORED
+    return EvaluationResult(
+        status, f"{summary.passed} of {summary.total} iterations passed", last.entries
+    )

@@ -1,0 +1,56 @@
+"""YAML whose mappings know their lines and refuse to state a key twice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+
+class BadYaml(ValueError):
+    """The file cannot be read as it stands. The message begins with file and line."""
+
+
+class Located(dict[str, Any]):
+    """A mapping from a YAML file. `line` is where it begins, `lines` where each key stands."""
+
+    file: str = ""
+    line: int = 0
+    lines: dict[str, int]
+
+    def at(self, key: str) -> str:
+        """Return `file:line` of a key."""
+        return f"{self.file}:{self.lines.get(key, self.line)}"
+
+
+def read(path: Path) -> Located:
+    """Return the file's top mapping. Raises BadYaml."""
+    try:
+        node = yaml.compose(path.read_text(), Loader=yaml.SafeLoader)
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise BadYaml(f"{path.name}: cannot be read: {' '.join(str(error).split())}") from None
+    if not isinstance(node, yaml.MappingNode):
+        raise BadYaml(f"{path.name}:1: must be a mapping")
+    return _mapping(node, path.name)
+
+
+def _mapping(node: yaml.MappingNode, file: str) -> Located:
+    found = Located()
+    found.file, found.line, found.lines = file, node.start_mark.line + 1, {}
+    for key_node, value_node in node.value:
+        key, line = str(key_node.value), key_node.start_mark.line + 1
+        if key in found:
+            first = found.lines[key]
+            raise BadYaml(f"{file}:{line}: {key!r} already stands in line {first}: keep one")
+        found[key] = _value(value_node, file)
+        found.lines[key] = line
+    return found
+
+
+def _value(node: yaml.Node, file: str) -> Any:
+    if isinstance(node, yaml.MappingNode):
+        return _mapping(node, file)
+    if isinstance(node, yaml.SequenceNode):
+        return [_value(each, file) for each in node.value]
+    return yaml.SafeLoader("").construct_object(node, deep=True)
