@@ -1,0 +1,205 @@
+"""What a cluster is asked to be, and where everything of it lies."""
+
+import json
+import os
+import re
+import shutil
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from deploy.cluster.errors import ClusterError
+
+MAX_NODES = 512
+# A Unix socket's path ends at 107 bytes; slurmstepd's is `<spool>/n512/n512_1234567.4294967291`.
+MAX_DIRECTORY = 60
+PLAIN_PATH = re.compile(r"/[A-Za-z0-9/._+-]*")  # slurm.conf has no way to quote anything else
+PARTITION = re.compile(r"[A-Za-z][\w-]*(:\w+=[\w.,-]+)?")
+SETTING = re.compile(r"\w+=\S+")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What `up` was asked for; a cluster keeps its options for life."""
+
+    nodes: int = 8
+    cpus: int = 4
+    memory_mb: int = 2000
+    gpus: int = 0
+    partitions: tuple[str, ...] = ("main", "down:State=DOWN")
+    settings: tuple[str, ...] = ()
+    accounting: bool = True
+    node_roots: bool = False
+    first_port: int = 0  # 0: wherever there is room
+
+    def __post_init__(self) -> None:
+        _within("--nodes", self.nodes, low=1, high=MAX_NODES)
+        _within("--cpus", self.cpus, low=1, high=1024)
+        _within("--memory-mb", self.memory_mb, low=64, high=1 << 24)
+        _within("--gpus", self.gpus, low=0, high=64)
+        if self.first_port:
+            _within("--first-port", self.first_port, low=1024, high=65000)
+        _all_match("--partition", self.partitions, PARTITION)
+        _all_match("--set", self.settings, SETTING)
+
+
+def _within(name: str, value: int, *, low: int, high: int) -> None:
+    if not low <= value <= high:
+        raise ClusterError(f"{name} must be between {low} and {high}, not {value}")
+
+
+def _all_match(name: str, values: tuple[str, ...], pattern: re.Pattern[str]) -> None:
+    for value in values:
+        if not pattern.fullmatch(value):
+            raise ClusterError(f"{name} {value!r} is malformed; see `python3 deploy/cluster up -h`")
+
+
+@dataclass(frozen=True)
+class Ports:
+    slurmctld: int
+    slurmdbd: int
+    sshd: int
+    first_slurmd: int
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """One cluster on disk. `run_directory` holds the sockets, so its path is always short."""
+
+    directory: Path
+    run_directory: Path
+    options: Options
+    ports: Ports
+
+    @property
+    def node_names(self) -> tuple[str, ...]:
+        return tuple(f"n{number}" for number in range(1, self.options.nodes + 1))
+
+    @property
+    def slurm_conf(self) -> Path:
+        return self.directory / "slurm.conf"
+
+    @property
+    def log_directory(self) -> Path:
+        return self.directory / "log"
+
+    @property
+    def work_dir(self) -> Path:
+        return self.directory / "work"
+
+    @property
+    def roots_directory(self) -> Path:
+        return self.directory / "roots"
+
+    @property
+    def ssh_directory(self) -> Path:
+        return self.directory / "ssh"
+
+    @property
+    def database_directory(self) -> Path:
+        return self.directory / "database"
+
+    @property
+    def munge_socket(self) -> Path:
+        return self.run_directory / "munge.socket"
+
+    @property
+    def database_socket(self) -> Path:
+        return self.run_directory / "database.socket"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Everything a command or daemon of this cluster sees; nothing leaks in from the caller."""
+        kept = {name: os.environ[name] for name in ("HOME", "USER") if name in os.environ}
+        path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+        return kept | {"PATH": path, "LANG": "C.UTF-8", "SLURM_CONF": str(self.slurm_conf)}
+
+    def save(self) -> None:
+        """Write cluster.json, which is all that a later command needs to know."""
+        document = {
+            "schema": 1,
+            "directory": str(self.directory),
+            "run_directory": str(self.run_directory),
+            "options": asdict(self.options),
+            "ports": asdict(self.ports),
+            "node_names": self.node_names,
+            "slurm_conf": str(self.slurm_conf),
+            "work_dir": str(self.work_dir),
+            "ssh_key_file": str(self.ssh_directory / "user_key"),
+            "ssh_known_hosts": str(self.ssh_directory / "known_hosts"),
+        }
+        write_whole(_record(self.directory), json.dumps(document, indent=2) + "\n")
+
+
+def _record(directory: Path) -> Path:
+    return directory / "cluster.json"
+
+
+def load(directory: Path) -> Cluster | None:
+    """Return the cluster that lives in this directory, or None if there is none."""
+    try:
+        document = json.loads(_record(directory).read_text())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise ClusterError(f"cannot read {_record(directory)}: {error}") from error
+    try:
+        return Cluster(
+            directory=directory,
+            run_directory=Path(document["run_directory"]),
+            options=_options(document["options"]),
+            ports=Ports(**document["ports"]),
+        )
+    except (KeyError, TypeError) as error:
+        raise ClusterError(f"{_record(directory)} is not of this version: {error!r}") from error
+
+
+def _options(document: dict[str, Any]) -> Options:
+    lists = {name: tuple(document[name]) for name in ("partitions", "settings")}
+    return Options(**(document | lists))
+
+
+def resolve(directory: str) -> Path:
+    """Return the directory as an absolute path that slurm.conf can hold."""
+    path = Path(directory).resolve()
+    if not PLAIN_PATH.fullmatch(str(path)):
+        raise ClusterError(f"{path} holds characters that slurm.conf cannot; use a plainer path")
+    return path
+
+
+def prepare_directory(directory: Path) -> None:
+    """Create the directory, or say why it cannot be written."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ClusterError(f"cannot write {directory}: {error.strerror}") from error
+
+
+def choose_run_directory(directory: Path) -> Path:
+    """Return where the sockets may lie: inside, or in a short place of their own."""
+    if len(str(directory)) <= MAX_DIRECTORY:
+        return directory / "run"
+    return Path(tempfile.mkdtemp(prefix="cluster-", dir="/tmp"))
+
+
+def remove(cluster: Cluster) -> None:
+    """Delete everything `up` wrote, work_dir included; the directory goes too once it is empty."""
+    shutil.rmtree(cluster.run_directory, ignore_errors=True)
+    for name in ("database", "log", "roots", "run", "ssh", "state", "work"):
+        shutil.rmtree(cluster.directory / name, ignore_errors=True)
+    for name in ("gres.conf", "slurm.conf", "slurmdbd.conf", "site.toml", "local.toml"):
+        (cluster.directory / name).unlink(missing_ok=True)
+    _record(cluster.directory).unlink(missing_ok=True)
+    (cluster.directory / "lock").unlink(missing_ok=True)
+    if not any(cluster.directory.iterdir()):
+        cluster.directory.rmdir()
+
+
+def write_whole(path: Path, text: str, *, mode: int = 0o644) -> None:
+    """Write a file that a crash leaves either old or new, never torn."""
+    new = path.with_name(path.name + ".new")
+    new.unlink(missing_ok=True)
+    new.touch(mode=mode)
+    new.write_text(text)
+    new.replace(path)
