@@ -1,5 +1,6 @@
 """What a cluster is asked to be, and where everything of it lies."""
 
+import getpass
 import json
 import os
 import re
@@ -124,6 +125,7 @@ class Cluster:
             "options": asdict(self.options),
             "ports": asdict(self.ports),
             "node_names": self.node_names,
+            "user": getpass.getuser(),
             "slurm_conf": str(self.slurm_conf),
             "work_dir": str(self.work_dir),
             "ssh_key_file": str(self.ssh_directory / "user_key"),

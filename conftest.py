@@ -1,0 +1,65 @@
+"""Real clusters for every test that asks for one. What is missing fails; nothing is skipped."""
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from deploy.cluster import testing
+from deploy.cluster.errors import ClusterError
+from deploy.cluster.testing import RealCluster
+
+HOME_VARIABLE = "FM_TEST_CLUSTERS"  # inherited by xdist's workers, who share one cluster
+# A dead node is NODE_FAIL in less than 30 s; a finished job stays visible for longer than that.
+SETTINGS = ("--set", "SlurmdTimeout=10", "--set", "MinJobAge=60", "--set", "KillWait=3")
+
+
+def _is_worker(config: pytest.Config) -> bool:
+    return hasattr(config, "workerinput")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not _is_worker(config):
+        temporary = Path(tempfile.gettempdir())
+        testing.wipe_forsaken(temporary)
+        os.environ[HOME_VARIABLE] = str(temporary / f"{testing.PREFIX}{os.getpid()}")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not _is_worker(config) and HOME_VARIABLE in os.environ:
+        testing.wipe_all(Path(os.environ.pop(HOME_VARIABLE)))
+
+
+def _bring_up(directory: Path, *options: str) -> RealCluster:
+    try:
+        return testing.bring_up(directory, *options)
+    except ClusterError as error:
+        pytest.fail(f"no real cluster: {error}", pytrace=False)
+
+
+@pytest.fixture(scope="session")
+def cluster() -> RealCluster:
+    """The one cluster of this test session: 8 nodes, accounting, SSH, a root for each node.
+
+    It is shared: a test that stops a daemon or drains a node takes `start_cluster` instead.
+    """
+    return _bring_up(Path(os.environ[HOME_VARIABLE]) / "shared", "--node-roots", *SETTINGS)
+
+
+@pytest.fixture
+def start_cluster() -> Iterator[Callable[..., RealCluster]]:
+    """Start private clusters, `start_cluster("--nodes", "2")`, that are gone when the test ends."""
+    home = Path(os.environ[HOME_VARIABLE])
+    home.mkdir(exist_ok=True)
+    started: list[Path] = []
+
+    def start(*options: str) -> RealCluster:
+        directory = Path(tempfile.mkdtemp(prefix="private-", dir=home))
+        started.append(directory)
+        return _bring_up(directory, *SETTINGS, *options)
+
+    yield start
+    for directory in started:
+        testing.command("wipe", str(directory))
