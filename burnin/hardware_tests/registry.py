@@ -7,8 +7,16 @@ from difflib import SequenceMatcher, get_close_matches
 
 from burnin.hardware_tests.base import BaseTest
 from burnin.hardware_tests.single_node.hello_world import HelloWorld
+from burnin.hardware_tests.single_node.memory_stress import MemoryStress
+from burnin.hardware_tests.single_node.node_health import NodeHealthCheckTest
+from burnin.hardware_tests.single_node.storage import Storage
 
-_REGISTERED_TESTS: tuple[type[BaseTest], ...] = (HelloWorld,)
+_REGISTERED_TESTS: tuple[type[BaseTest], ...] = (
+    HelloWorld,
+    NodeHealthCheckTest,
+    MemoryStress,
+    Storage,
+)
 
 
 class UnknownSlug(LookupError):
