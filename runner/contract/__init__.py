@@ -1,1 +1,1 @@
-"""The only thing hub and node both know: names, file names, and the shape of what crosses the wire."""
+"""The only thing hub and node both know: names, file names, the shape of what they exchange."""

@@ -1,0 +1,23 @@
+"""What every executor is."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import ClassVar
+
+    from runner.contract.wire import ExecutionContext
+    from runner.workspace import WorkspaceManager
+
+
+class BaseRunner:
+    """Runs one workload and leaves its reports below results/. It parses and judges nothing."""
+
+    slug: ClassVar[str]
+    reads: ClassVar[frozenset[str]]  # the params it reads; the hub's test must have the same
+    tools: ClassVar[Mapping[str, tuple[str, ...]]] = {}  # tool -> argv that prints its version
+
+    def execute(self, context: ExecutionContext, workspace_manager: WorkspaceManager) -> None:
+        """Run one iteration. Raise CannotRun if it could not be measured."""
+        raise NotImplementedError
