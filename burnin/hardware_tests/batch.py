@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from burnin.hardware_tests.run_context import RunContext
 
+SIGNAL_S = 60
+SHORTEST_SIGNALLED_MINUTES = 60
+
 
 class BadBatchConfig(ValueError):
     """The test asks Slurm for something it cannot ask for: a defect in its definition."""
@@ -37,6 +40,15 @@ class SlurmBatchConfig:
             )
         if self.gpus_per_node < 0 or self.ntasks_per_node < 1:
             raise BadBatchConfig("a job needs gpus_per_node >= 0 and ntasks_per_node >= 1")
+
+    @property
+    def signal_seconds(self) -> int:
+        """Return how long before the limit Slurm signals the runner; 0: not before it.
+
+        Slurm may signal up to a minute early. The runner ends by itself well before that, so in a
+        short job the signal would only cut off a healthy run.
+        """
+        return SIGNAL_S if self.time_limit_minutes >= SHORTEST_SIGNALLED_MINUTES else 0
 
 
 def make_single_node_slurm_batch_config(

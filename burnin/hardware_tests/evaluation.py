@@ -111,7 +111,8 @@ def metric_fail(reading: Reading, bound: Bound) -> TestMetricEvaluation:
 
 def gate(reading: Reading, bound: Bound) -> TestMetricEvaluation:
     """Ask one gate whether the value is good. Raises NotMeasured if there is no number to ask."""
-    value, limit = _number(reading.metric, reading.value), _number(bound.metric, bound.value)
+    value = _number(reading.metric, reading.value)
+    limit = _number(f"the threshold of {bound.metric}", bound.value)
     good = {
         Better.HIGHER: value >= limit,
         Better.LOWER: value <= limit,
@@ -153,6 +154,9 @@ def _refuse_missing_bounds(metrics: BaseMetrics, thresholds: ThresholdSet) -> No
             raise NotMeasured(f"no calibrated threshold for {name} in {thresholds.version}")
         if bound is not None and bound.better is not declared.better:
             raise NotMeasured(f"the threshold of {name} asks for another direction than the metric")
+    for name, bound in thresholds.bounds.items():
+        if bound.metric != name:
+            raise NotMeasured(f"the threshold under {name} is that of {bound.metric}")
 
 
 def _was_not_asked_for(metrics: BaseMetrics, name: str) -> bool:
@@ -173,13 +177,13 @@ def _refuse_uncalibrated(metrics: BaseMetrics, reading: Reading, bound: Bound) -
         )
 
 
-def _number(metric: str, value: object) -> float:
+def _number(what: str, value: object) -> float:
     # bool is an int to Python and would pass a gate of 1.
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise NotMeasured(f"{metric} is {value!r:.40}, which is no number")
+        raise NotMeasured(f"{what} is {value!r:.40}, which is no number")
     if not math.isfinite(value):
-        raise NotMeasured(f"{metric} is {value}, which is no measurement")
-    return value
+        raise NotMeasured(f"{what} is {value}, which is no measurement")
+    return float(value)
 
 
 _NEEDS = {

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 from pydantic import ValidationError
 
+from burnin.hardware_tests.located_yaml import BadYaml, Located, read
 from burnin.hardware_tests.metrics import BaseMetrics, MetricDeclaration
-from burnin.hardware_tests.thresholds.located_yaml import BadYaml, Located, read
 from burnin.hardware_tests.thresholds.magnitude import implausible
 from burnin.hardware_tests.thresholds.schema import Bound, Standing, Thresholds, ThresholdSet
 from runner.contract.slugs import all_slugs
@@ -60,6 +60,14 @@ def load(test: HasThresholds, resource_class: str, *, path: Path = THRESHOLDS_YA
     """Return every bound of a test on a resource class. Raises NoThresholds or BadThresholds."""
     try:
         return _load(test, resource_class, read_thresholds(path, known=(test.slug,)))
+    except BadYaml as error:
+        raise BadThresholds(str(error)) from None
+
+
+def known_resource_classes(path: Path = THRESHOLDS_YAML) -> tuple[str, ...]:
+    """Return the classes that limits can be stated for. Raises BadThresholds."""
+    try:
+        return read_thresholds(path).resource_classes
     except BadYaml as error:
         raise BadThresholds(str(error)) from None
 

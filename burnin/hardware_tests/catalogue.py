@@ -1,0 +1,44 @@
+"""Every test as plain data: what may be turned, what is shown, what is acceptable."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from burnin.hardware_tests.base import BaseTest
+from burnin.hardware_tests.thresholds.loader import known_resource_classes
+
+
+def describe(test: type[BaseTest]) -> dict[str, Any]:
+    """Return a test's data sheet, ready for JSON. Raises NoThresholds or BadThresholds."""
+    return {
+        "slug": test.slug,
+        "display_name": test.display_name,
+        "stage": test.stage,
+        "measures": (test.__doc__ or "").strip(),
+        "recipe_version": test.recipe_version,
+        "fixed_knobs": dict(test.fixed_knobs),
+        "fingerprint_tools": list(test.fingerprint_tools),
+        "params": test.params_class.model_json_schema(),
+        "metrics": _metrics(test),
+        "thresholds": {
+            resource_class: _thresholds(test, resource_class)
+            for resource_class in known_resource_classes()
+        },
+    }
+
+
+def _metrics(test: type[BaseTest]) -> list[dict[str, Any]]:
+    opt_in = test.metrics_class.is_opt_in
+    return [
+        {**asdict(declared), "opt_in": opt_in(name)}
+        for name, declared in test.metrics_class.declarations().items()
+    ]
+
+
+def _thresholds(test: type[BaseTest], resource_class: str) -> dict[str, Any]:
+    limits = test.load_thresholds(resource_class)
+    return {
+        "version": limits.version,
+        "bounds": {name: bound.as_json() for name, bound in limits.bounds.items()},
+    }
