@@ -1,0 +1,35 @@
+"""The test author's command line: from a definition to a verdict, before any page exists."""
+
+import sys
+from argparse import ArgumentParser
+from collections.abc import Callable
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from burnin.management.hardware_tests import (
+    bad_input,
+    dispatch,
+    evaluate,
+    generate_sbatch,
+    parse,
+    show,
+)
+
+
+class Command(BaseCommand):
+    help = "List, render, run, parse and judge hardware tests."
+    requires_system_checks = ()  # a half-written test must still be listed and rendered
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+        for module in (show, generate_sbatch, dispatch, parse, evaluate):
+            module.add_verbs(verbs)
+
+    def handle(self, *_: Any, act: Callable[..., int], **options: Any) -> None:
+        try:
+            exit_code = act(self.stdout, options)
+        except bad_input.ERRORS as error:
+            raise CommandError(str(error), returncode=bad_input.EXIT_BAD_INPUT) from error
+        if exit_code:
+            sys.exit(exit_code)

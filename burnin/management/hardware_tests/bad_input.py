@@ -1,0 +1,48 @@
+"""What a person can get wrong, or a site can refuse. Each is one sentence, never a traceback."""
+
+from burnin.hardware_tests.artifacts import AmbiguousArtifact, MissingArtifact, WrongAttempt
+from burnin.hardware_tests.batch import BadBatchConfig
+from burnin.hardware_tests.params import BadParams
+from burnin.hardware_tests.parsers.registry import UnknownTool
+from burnin.hardware_tests.registry import UnknownSlug
+from burnin.hardware_tests.run_context import BadRunContext
+from burnin.hardware_tests.sbatch import UnsafeValue
+from burnin.hardware_tests.thresholds.loader import BadThresholds, NoThresholds
+from burnin.hardware_tests.unpack import TornArtifact
+from burnin.satellite.config import BadSite
+from burnin.slurm.cluster import (
+    ClusterUnreachable,
+    HostKeyRefused,
+    LoginHostFailed,
+    LoginRefused,
+    NoSlurm,
+    SlurmRefused,
+)
+from burnin.slurm.hostlist import BadHostList
+from burnin.workflow.author_loop import Refused
+
+EXIT_BAD_INPUT = 64
+
+ERRORS = (
+    AmbiguousArtifact,
+    BadBatchConfig,
+    BadHostList,
+    BadParams,
+    BadRunContext,
+    BadSite,
+    BadThresholds,
+    ClusterUnreachable,
+    HostKeyRefused,
+    LoginHostFailed,
+    LoginRefused,
+    MissingArtifact,
+    NoSlurm,
+    NoThresholds,
+    Refused,
+    SlurmRefused,
+    TornArtifact,
+    UnknownSlug,
+    UnknownTool,
+    UnsafeValue,
+    WrongAttempt,
+)

@@ -1,0 +1,91 @@
+"""`hardware_tests dispatch`: one test on a real cluster, followed to its verdict."""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from types import FrameType
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import OutputWrapper
+
+from burnin.management.hardware_tests import order, verdict
+from burnin.satellite.config import SiteConfig
+from burnin.workflow import wiring
+from burnin.workflow.author_loop import Loop, run_once
+
+
+def add_verbs(verbs: Any) -> None:
+    parser = verbs.add_parser("dispatch", help="run a test on a cluster and judge it")
+    order.add_options(parser)
+    place = parser.add_mutually_exclusive_group(required=True)
+    place.add_argument("--local", action="store_true", help="this machine's Slurm")
+    place.add_argument("--site", help="a site's login host, over SSH")
+    parser.add_argument("--evidence", action="store_true", help="print what a reviewer needs")
+    parser.set_defaults(act=dispatch)
+
+
+def dispatch(stdout: OutputWrapper, options: dict[str, Any]) -> int:
+    asked = order.order_from(options)
+    site = _site(options)
+    bundle = wiring.bundle(build_dir=settings.VAR_DIR / "bundles")
+    stdout.write(f"{asked.test.slug} at site {site.name}, run {asked.token.run_id}")
+    with _interruptible() as clock:
+        loop = Loop(
+            site=site,
+            cluster=wiring.cluster(site),
+            clock=clock,
+            tell=lambda line: _tell(stdout, clock.now(), line),
+            stop=clock.why_stop,
+        )
+        report = run_once(loop, asked, bundle=bundle, destination=settings.VAR_DIR / "attempts")
+    verdict.write(stdout, report.judgement)
+    if options["evidence"]:
+        verdict.write_evidence(stdout, asked, report)
+    return verdict.EXIT_CODES[report.judgement.verdict]
+
+
+def _site(options: dict[str, Any]) -> SiteConfig:
+    if options["local"]:
+        return wiring.local_site(var_dir=settings.VAR_DIR)
+    return wiring.named_site(options["site"], sites_dir=settings.SITES_DIR)
+
+
+def _tell(stdout: OutputWrapper, now: datetime, line: str) -> None:
+    stdout.write(f"{now:%H:%M:%S}  {line}")
+    stdout.flush()
+
+
+class _Clock(wiring.SystemClock):
+    """Sleeps until the time is over or the operator wants to stop."""
+
+    def __init__(self) -> None:
+        self.wanted = threading.Event()
+
+    def sleep(self, seconds: float) -> None:
+        if self.wanted.is_set():
+            super().sleep(seconds)
+        else:
+            self.wanted.wait(seconds)
+
+    def why_stop(self) -> str:
+        return "cancelled by the operator (Ctrl-C)" if self.wanted.is_set() else ""
+
+
+@contextmanager
+def _interruptible() -> Iterator[_Clock]:
+    """The first Ctrl-C cancels the run and waits for Slurm's word; a second one ends us."""
+    clock = _Clock()
+    before = signal.getsignal(signal.SIGINT)
+
+    def on_interrupt(signum: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, before)
+        clock.wanted.set()
+
+    signal.signal(signal.SIGINT, on_interrupt)
+    try:
+        yield clock
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,44 @@
+"""The options that describe a run, and the order they make."""
+
+import uuid
+from argparse import ArgumentParser
+from typing import Any
+
+from burnin.hardware_tests.params import parse_params
+from burnin.hardware_tests.registry import get_test_class
+from burnin.hardware_tests.run_context import RunContext
+from burnin.slurm import hostlist
+from burnin.workflow.author_loop import Order
+from runner.contract.wire import AttemptToken
+
+DEFAULT_RESOURCE_CLASS = "cpu-generic"
+
+
+def add_options(parser: ArgumentParser) -> None:
+    parser.add_argument("slug", help="as `hardware_tests list` shows it")
+    parser.add_argument(
+        "--params", default="{}", metavar="JSON", help="see `hardware_tests schema`"
+    )
+    parser.add_argument("--partition", required=True)
+    parser.add_argument("--timeout", required=True, type=int, metavar="MINUTES")
+    parser.add_argument("--nodelist", metavar="HOSTLIST", help="like n[1-4]; else Slurm chooses")
+    parser.add_argument("--nodes", type=int, default=1, help="how many, where Slurm chooses")
+    parser.add_argument("--iterations", type=int, default=1)
+    parser.add_argument("--resource-class", default=DEFAULT_RESOURCE_CLASS)
+
+
+def order_from(options: dict[str, Any]) -> Order:
+    """Return a new attempt of what was asked for, after every check that needs no cluster."""
+    test_class = get_test_class(options["slug"])
+    names = options["nodelist"]
+    context = RunContext(
+        token=AttemptToken(str(uuid.uuid4()), 1),
+        partition=options["partition"],
+        timeout_minutes=options["timeout"],
+        nodelist=None if names is None else tuple(hostlist.expand(names)),
+        nodes=options["nodes"],
+        iterations=options["iterations"],
+    )
+    test_class.load_thresholds(options["resource_class"])
+    params = parse_params(test_class, options["params"])
+    return Order(test_class(), params, context, options["resource_class"])

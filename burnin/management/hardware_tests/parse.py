@@ -1,0 +1,31 @@
+"""`hardware_tests parse`: one tool's output as typed JSON, or the reason it is no measurement."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, OutputWrapper
+
+from burnin.hardware_tests.parsers.refusal import ParseError
+from burnin.hardware_tests.parsers.registry import parse_to_json
+from burnin.management.hardware_tests.bad_input import EXIT_BAD_INPUT
+
+
+def add_verbs(verbs: Any) -> None:
+    parser = verbs.add_parser("parse", help="a tool's output as JSON")
+    parser.add_argument("tool", help="fio, stressapptest, kernel-log, …")
+    parser.add_argument("file", type=Path)
+    parser.set_defaults(act=parse)
+
+
+def parse(stdout: OutputWrapper, options: dict[str, Any]) -> int:
+    path: Path = options["file"]
+    try:
+        text = path.read_text(errors="replace")
+    except OSError as error:
+        sentence = f"{path} cannot be read: {error.strerror}"
+        raise CommandError(sentence, returncode=EXIT_BAD_INPUT) from error
+    try:
+        stdout.write(parse_to_json(options["tool"], text))
+    except ParseError as error:
+        raise CommandError(f"{path} is refused ({error.kind}): {error.reason}") from error
+    return 0

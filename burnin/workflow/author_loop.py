@@ -1,0 +1,273 @@
+"""One test sent to a real cluster and followed to its verdict, without a database."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Protocol
+
+from burnin.hardware_tests import sbatch
+from burnin.hardware_tests.base import BaseTest
+from burnin.hardware_tests.params import TestParams
+from burnin.hardware_tests.run_context import RunContext
+from burnin.satellite.config import SiteConfig
+from burnin.slurm import claims
+from burnin.slurm.cluster import Answer, Cluster, ClusterFacts, JobSnapshot, Submission
+from burnin.slurm.states import Meaning, Outcome, never_starts, outcome_of
+from burnin.states import Cause, Verdict
+from burnin.workflow.collect import collect
+from burnin.workflow.judge import EndedRun, Judgement, judge
+from runner.contract import artifacts as contract
+from runner.contract.wire import AttemptToken, ExecutionContext
+
+LOST_AFTER = timedelta(seconds=60)  # neither squeue, scontrol nor sacct knows the job
+NEVER_AFTER_LOOKS = 2  # a reason can be stale for one look of the scheduler
+
+
+class Refused(Exception):
+    """Slurm did not take the job. Nothing runs; the message holds Slurm's words."""
+
+
+class Clock(Protocol):
+    def now(self) -> datetime: ...
+
+    def sleep(self, seconds: float) -> None: ...
+
+
+@dataclass(frozen=True)
+class Order:
+    """What an author asks for: one test, once."""
+
+    test: BaseTest
+    params: TestParams
+    context: RunContext
+    resource_class: str
+
+    @property
+    def token(self) -> AttemptToken:
+        return self.context.token
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """The runner as one file: its content and what vouches for it."""
+
+    name: str
+    sha256: str
+    content: bytes
+
+
+@dataclass(frozen=True)
+class Report:
+    """How it ended: Slurm's last word (None if Slurm lost the job) and the files' place here."""
+
+    judgement: Judgement
+    snapshot: JobSnapshot | None
+    directory: Path
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Where an order is carried out, and who hears of it.
+
+    `stop` answers "" to go on, or why the run shall be cancelled.
+    """
+
+    site: SiteConfig
+    cluster: Cluster
+    clock: Clock
+    tell: Callable[[str], None]
+    stop: Callable[[], str]
+
+
+def run_once(loop: Loop, order: Order, *, bundle: Bundle, destination: Path) -> Report:
+    """Submit, watch, collect and judge.
+
+    Raises Refused, or what the cluster raises when it cannot be reached.
+    """
+    facts = loop.cluster.facts()
+    bundle_path = loop.cluster.deploy_bundle(bundle.name, bundle.content)
+    submission = make_submission(
+        order, loop.site, bundle_path=bundle_path, bundle_sha256=bundle.sha256
+    )
+    job_id = _submit(loop, submission, facts)
+    loop.tell(f"submitted as Slurm job {job_id}")
+    ending = _Watch(loop, order.token, job_id).to_the_end()
+    directory = collect(loop.cluster, order.token, destination)
+    (directory / contract.SCRIPT).write_text(submission.script)
+    return Report(_judge(order, ending, directory), ending.snapshot, directory)
+
+
+def make_submission(
+    order: Order, site: SiteConfig, *, bundle_path: str, bundle_sha256: str
+) -> Submission:
+    """Render the script and the context. The script holds no URL and no param."""
+    launch = sbatch.RunnerLaunch(
+        slug=order.test.slug,
+        bundle_path=bundle_path,
+        bundle_sha256=bundle_sha256,
+        attempt_dir=f"{site.work_dir}/attempts/{order.token.directory}",
+        python=site.node_python,
+        path=site.node_path,
+    )
+    script = sbatch.render(order.test.make_batch_config(order.context), launch)
+    context = ExecutionContext(
+        run_id=order.token.run_id,
+        attempt=order.token.attempt,
+        slug=order.test.slug,
+        params=order.params.resolved(),
+        node_names=list(order.context.nodelist or ()),
+        num_nodes=order.context.num_nodes,
+        time_limit_s=order.context.timeout_minutes * 60,
+        iterations=order.context.iterations,
+        facts_root=site.facts_root,
+        uploads={},
+    )
+    return Submission(order.token, script, json.dumps(context.as_json()).encode())
+
+
+def poll_delay(age_s: float) -> float:
+    """Return seconds until the next look: 1 s for a young run, rising to 15 s."""
+    return min(15.0, max(1.0, age_s / 20))
+
+
+def _submit(loop: Loop, submission: Submission, facts: ClusterFacts) -> str:
+    """Return the job's id. Asks again only where that cannot start a second workload."""
+    token, resubmit = submission.token, frozenset[AttemptToken]()
+    while True:
+        asked_at = loop.clock.now()
+        answer = loop.cluster.submit([submission], resubmit=resubmit)[token]
+        match answer.kind:
+            case Answer.ACCEPTED:
+                return answer.job_id
+            case Answer.REFUSED:
+                raise Refused(f"Slurm refused the job: {answer.words}")
+            case Answer.UNKNOWN:
+                loop.tell(f"it is not known yet whether Slurm took the job: {answer.words}")
+                doubt = claims.Unresolved(
+                    token, asked_at - timedelta(seconds=answer.asked_s_ago), loop.clock.now()
+                )
+                if job_id := _resolve(loop, doubt, facts):
+                    return job_id
+                resubmit = frozenset({token})
+            case Answer.BACK_OFF | Answer.NOT_ASKED:
+                loop.tell(f"Slurm takes no more jobs for now: {answer.words}")
+                loop.clock.sleep(15)
+        if reason := loop.stop():
+            raise Refused(f"given up before Slurm took the job: {reason}")
+
+
+def _resolve(loop: Loop, doubt: claims.Unresolved, facts: ClusterFacts) -> str:
+    """Return the id Slurm turned out to have given, or "" when it is shown that it gave none."""
+    while True:
+        decision = claims.decide(doubt, loop.cluster.observe(), facts)
+        match decision:
+            case claims.Adopt(job_id, surplus):
+                loop.cluster.cancel(surplus)
+                return job_id
+            case claims.AskAgain():
+                return ""
+            case claims.GiveUp(sentence):
+                raise Refused(sentence)
+            case claims.Wait(unresolved):
+                doubt = unresolved
+        loop.clock.sleep(1)
+
+
+@dataclass(frozen=True)
+class _Ending:
+    outcome: Outcome
+    snapshot: JobSnapshot | None
+    cancel_reason: str = ""
+    never: str = ""
+
+
+class _Watch:
+    """Follows one job until Slurm's last word on it."""
+
+    def __init__(self, loop: Loop, token: AttemptToken, job_id: str) -> None:
+        self._loop, self._token, self._job_id = loop, token, job_id
+        self._begun = loop.clock.now()
+        self._last_seen = self._begun
+        self._told = ""
+        self._cancel_reason = ""
+        self._never, self._never_looks = "", 0
+
+    def to_the_end(self) -> _Ending:
+        while True:
+            snapshot = self._look()
+            if snapshot is not None:
+                self._last_seen = self._loop.clock.now()
+                outcome = self._outcome(snapshot)
+                self._tell(snapshot, outcome)
+                if outcome.final:
+                    return _Ending(outcome, snapshot, self._cancel_reason, self._never)
+                self._refuse_to_wait_for_ever(snapshot)
+            elif self._loop.clock.now() - self._last_seen > LOST_AFTER:
+                return _Ending(_LOST, None, self._cancel_reason, self._never)
+            self._loop.clock.sleep(poll_delay((self._loop.clock.now() - self._begun).seconds))
+            self._heed_stop()
+
+    def _look(self) -> JobSnapshot | None:
+        shown = self._loop.cluster.observe().snapshots.get(self._token, [])
+        surplus = [each.job_id for each in shown if each.job_id != self._job_id]
+        if surplus:
+            self._loop.cluster.cancel(surplus)
+        for each in shown:
+            if each.job_id == self._job_id:
+                return each
+        return self._loop.cluster.look_up({self._job_id: self._token}).get(self._job_id)
+
+    def _outcome(self, snapshot: JobSnapshot) -> Outcome:
+        outcome = outcome_of(snapshot.state, snapshot.reason)
+        # A preempted job may come back under its id, until only accounting remembers it.
+        is_gone = snapshot.source == "sacct" and outcome.meaning is Meaning.ERRORED
+        return replace(outcome, final=True) if is_gone else outcome
+
+    def _tell(self, snapshot: JobSnapshot, outcome: Outcome) -> None:
+        place = f" on {snapshot.node_list}" if snapshot.node_list else ""
+        line = f"{snapshot.state}: the job {outcome.sentence}{place}"
+        if line != self._told:
+            self._loop.tell(line)
+            self._told = line
+
+    def _refuse_to_wait_for_ever(self, snapshot: JobSnapshot) -> None:
+        sentence = never_starts(snapshot.reason) if snapshot.state == "PENDING" else None
+        self._never_looks = self._never_looks + 1 if sentence else 0
+        if sentence and self._never_looks == NEVER_AFTER_LOOKS:
+            self._never = sentence
+            self._cancel(sentence)
+
+    def _heed_stop(self) -> None:
+        reason = self._loop.stop()
+        if reason and not self._cancel_reason:
+            self._cancel(reason)
+
+    def _cancel(self, reason: str) -> None:
+        self._loop.tell(f"cancelling: {reason}")
+        self._cancel_reason = reason
+        self._loop.cluster.cancel([self._job_id])
+
+
+_LOST = Outcome(
+    Meaning.JUDGE, True, "infrastructure", "is no longer known to squeue, scontrol and sacct"
+)
+
+
+def _judge(order: Order, ending: _Ending, directory: Path) -> Judgement:
+    if ending.never:
+        return Judgement(Verdict.ERRORED, Cause.TEST, ending.never)
+    return judge(
+        EndedRun(
+            test=order.test,
+            params=order.params,
+            token=order.token,
+            resource_class=order.resource_class,
+            outcome=ending.outcome,
+            exit_code=ending.snapshot.exit_code if ending.snapshot else None,
+            requested_nodes=order.context.nodelist or (),
+            directory=directory,
+            cancel_reason=ending.cancel_reason,
+        )
+    )

@@ -1,0 +1,192 @@
+"""From Slurm's last word and the collected files to a verdict. Reads files, changes nothing."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from burnin.hardware_tests.artifacts import (
+    AmbiguousArtifact,
+    ArtifactCollector,
+    MissingArtifact,
+    WrongAttempt,
+    open_artifacts,
+    read_metadata,
+)
+from burnin.hardware_tests.base import BaseTest
+from burnin.hardware_tests.evaluation import EvaluationStatus, NotMeasured
+from burnin.hardware_tests.iterations import Measured, measure_and_evaluate
+from burnin.hardware_tests.metadata import HardwareTestMetadata
+from burnin.hardware_tests.params import TestParams
+from burnin.hardware_tests.parsers.refusal import ParseError
+from burnin.hardware_tests.thresholds.loader import BadThresholds, NoThresholds
+from burnin.hardware_tests.thresholds.schema import ThresholdSet
+from burnin.hardware_tests.unpack import TornArtifact
+from burnin.slurm.states import Meaning, Outcome
+from burnin.states import Cause, Verdict
+from runner.contract import artifacts as contract
+from runner.contract.wire import AttemptToken, ExitCode
+from runner.contract.wire import Outcome as RunnerOutcome
+
+# A tool that has said nothing for this long before it was ended had hung; a busy one reports
+# more often (stressapptest every 10 s, fio's phases end within minutes).
+STALLED_AFTER_S = 300.0
+
+
+@dataclass(frozen=True)
+class EndedRun:
+    """One attempt that Slurm is done with, and where its files were brought.
+
+    `requested_nodes` is empty when Slurm chose. `cancel_reason` says who asked for the end and
+    why, if we did.
+    """
+
+    test: BaseTest
+    params: TestParams
+    token: AttemptToken
+    resource_class: str
+    outcome: Outcome
+    exit_code: str | None
+    requested_nodes: tuple[str, ...]
+    directory: Path
+    cancel_reason: str = ""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The verdict, where its reason lies, and what was measured (None when nothing was)."""
+
+    verdict: Verdict
+    cause: Cause
+    reason: str
+    measured: Measured | None = None
+
+
+def judge(run: EndedRun) -> Judgement:
+    """Return the verdict of a run. Does not raise for anything a node can have written."""
+    match run.outcome.meaning:
+        case Meaning.JUDGE:
+            return _judge_artifacts(run)
+        case Meaning.CANCELLED:
+            return _judge_cancelled(run)
+        case Meaning.TIMED_OUT:
+            return _judge_time_out(run)
+        case Meaning.INCONCLUSIVE:
+            return Judgement(Verdict.INCONCLUSIVE, Cause(run.outcome.cause), _said(run))
+        case _:
+            cause = Cause(run.outcome.cause or Cause.INFRASTRUCTURE)
+            return Judgement(Verdict.ERRORED, cause, _said(run))
+
+
+def _judge_artifacts(run: EndedRun) -> Judgement:
+    try:
+        metadata = read_metadata(run.directory)
+        match metadata.outcome:
+            case RunnerOutcome.RAN:
+                return _judge_measurement(run)
+            case RunnerOutcome.TIMED_OUT:
+                return _out_of_time(metadata, metadata.reason)
+            case RunnerOutcome.INTERRUPTED:
+                return _errored(Cause.INFRASTRUCTURE, f"the run was interrupted: {metadata.reason}")
+            case _:
+                return _errored(Cause.TEST, metadata.reason or "the runner could not run the test")
+    except MissingArtifact as error:
+        return _errored(Cause.INFRASTRUCTURE, _why_nothing_came(run, str(error)))
+    except (TornArtifact, WrongAttempt) as error:
+        return _errored(Cause.INFRASTRUCTURE, str(error))
+
+
+def _judge_measurement(run: EndedRun) -> Judgement:
+    with open_artifacts(run.directory, run.token) as collector:
+        if misplaced := _misplaced(run, collector.metadata):
+            return _errored(Cause.INFRASTRUCTURE, misplaced)
+        try:
+            thresholds = run.test.load_thresholds(run.resource_class)
+        except (NoThresholds, BadThresholds) as error:
+            return _errored(Cause.TEST, f"no calibrated threshold: {error}")
+        return _judge_metrics(run, collector, thresholds)
+
+
+def _judge_metrics(
+    run: EndedRun, collector: ArtifactCollector, thresholds: ThresholdSet
+) -> Judgement:
+    try:
+        measured = measure_and_evaluate(
+            run.test, collector, thresholds, resolved_params=run.params.resolved()
+        )
+    except (ParseError, MissingArtifact, AmbiguousArtifact, NotMeasured) as error:
+        return _errored(Cause.TEST, str(error))
+    # The edge between a test's own code and a verdict: one broken parser must not stop a batch.
+    except Exception as defect:
+        what = f"{type(defect).__name__}: {defect}"
+        return _errored(Cause.TEST, f"{run.test.slug} could not read its artifacts: {what}")
+    verdict, cause = _VERDICTS[measured.evaluation.status]
+    return Judgement(verdict, cause, measured.evaluation.reason, measured)
+
+
+_VERDICTS = {
+    EvaluationStatus.PASSED: (Verdict.PASSED, Cause.NONE),
+    EvaluationStatus.FAILED: (Verdict.FAILED, Cause.HARDWARE),
+    EvaluationStatus.ERRORED: (Verdict.ERRORED, Cause.TEST),
+}
+
+
+def _misplaced(run: EndedRun, metadata: HardwareTestMetadata) -> str:
+    """Say what keeps these measurements from being attributed to the nodes asked for."""
+    if metadata.slug != run.test.slug:
+        return f"the node ran {metadata.slug}, not {run.test.slug}"
+    if run.requested_nodes and metadata.node_names != run.requested_nodes:
+        return (
+            f"{', '.join(run.requested_nodes)} was asked for, but the run was on "
+            f"{', '.join(metadata.node_names) or 'no node'}: nothing is attributed to either"
+        )
+    return ""
+
+
+def _judge_cancelled(run: EndedRun) -> Judgement:
+    reason = run.cancel_reason or "cancelled with scancel, not by Fleet Manager"
+    return Judgement(Verdict.SKIPPED, Cause.NONE, reason)
+
+
+def _judge_time_out(run: EndedRun) -> Judgement:
+    """Slurm ended it, so the runner did not end by itself in the time it keeps for that."""
+    try:
+        return _out_of_time(read_metadata(run.directory), _said(run))
+    except (MissingArtifact, TornArtifact):
+        pass
+    if not (run.directory / contract.STARTED).is_file():
+        return _errored(Cause.INFRASTRUCTURE, f"{_said(run)} before the runner had started")
+    reason = f"{_said(run)}, and the runner could not end by itself: the node may hang"
+    return Judgement(Verdict.INCONCLUSIVE, Cause.HARDWARE, reason)
+
+
+def _out_of_time(metadata: HardwareTestMetadata, reason: str) -> Judgement:
+    silent_s = metadata.finished_at - metadata.last_progress_at
+    if silent_s >= STALLED_AFTER_S:
+        hung = f"{reason}; nothing had moved for {silent_s:.0f} s: the test hung"
+        return Judgement(Verdict.INCONCLUSIVE, Cause.HARDWARE, hung)
+    return _errored(Cause.TEST, f"{reason}; it was still at work: the time limit is too short")
+
+
+_RUNNER_SAID = {
+    ExitCode.INTERNAL: "the runner has a defect",
+    ExitCode.BAD_CONTEXT: "the runner could not read its context",
+    ExitCode.ALREADY_CLAIMED: "another start of this attempt had claimed it",
+    ExitCode.REQUEUED: "Slurm started this attempt a second time, so it was not run again",
+    ExitCode.OLD_PYTHON: "the node's Python is too old for the runner",
+    ExitCode.BAD_BUNDLE: "the runner on the node is not the one that was sent",
+}
+
+
+def _why_nothing_came(run: EndedRun, missing: str) -> str:
+    code = (run.exit_code or "").partition(":")[0]
+    said = _RUNNER_SAID.get(int(code)) if code.isdecimal() else None
+    if said is None:
+        return f"{missing} (the job {run.outcome.sentence}, exit code {run.exit_code or 'unknown'})"
+    return f"{said} (exit code {code}); the node's words are in slurm.out"
+
+
+def _said(run: EndedRun) -> str:
+    return f"the job {run.outcome.sentence}"
+
+
+def _errored(cause: Cause, reason: str) -> Judgement:
+    return Judgement(Verdict.ERRORED, cause, reason)

@@ -1,0 +1,65 @@
+"""Picks the real adapters: which site is meant, and how it is reached from here."""
+
+import os
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from burnin.runner_bundle import build_runner
+from burnin.satellite.config import BadSite, SiteConfig, cluster_at, load_site
+from burnin.slurm.cluster import Cluster
+from burnin.workflow.author_loop import Bundle
+
+
+class SystemClock:
+    """The clock of this machine, in UTC."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+
+def named_site(name: str, *, sites_dir: Path) -> SiteConfig:
+    """Return the site whose file is `<sites_dir>/<name>.toml`. Raises BadSite."""
+    path = sites_dir / f"{name}.toml"
+    if "/" in name or not path.is_file():
+        known = ", ".join(sorted(each.stem for each in sites_dir.glob("*.toml"))) or "none"
+        raise BadSite(
+            f"there is no site {name!r:.60} in {sites_dir} (known: {known}): write {name}.toml "
+            "there, or run `make cluster`, which writes the site `cluster`"
+        )
+    return load_site(path)
+
+
+def local_site(*, var_dir: Path) -> SiteConfig:
+    """Return this machine as a site: the Slurm of SLURM_CONF, else `make cluster`'s.
+
+    Raises:
+        BadSite: neither is there.
+    """
+    if slurm_conf := os.environ.get("SLURM_CONF"):
+        return SiteConfig(
+            name="local",
+            work_dir=str(var_dir.resolve() / "work"),
+            environment={"SLURM_CONF": slurm_conf},
+        )
+    path = var_dir / "cluster" / "local.toml"
+    if not path.is_file():
+        raise BadSite(
+            "there is no Slurm to use on this machine: set SLURM_CONF to your slurm.conf, "
+            "or run `make cluster` for a private one"
+        )
+    return load_site(path)
+
+
+def cluster(site: SiteConfig) -> Cluster:
+    """Return the site's real cluster."""
+    return cluster_at(site)
+
+
+def bundle(*, build_dir: Path) -> Bundle:
+    """Build the runner as it stands in this tree and return it."""
+    built = build_runner(build_dir)
+    return Bundle(built.path.name, built.sha256, built.path.read_bytes())
