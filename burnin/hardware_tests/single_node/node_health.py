@@ -47,12 +47,10 @@ class NodeHealthParams(TestParams):
             "clock_offset",
             "kernel_errors",
         ),
-        min_length=1,
         description="Only what is named is looked at; what is named must be readable.",
     )
     filesystems: tuple[AbsolutePath, ...] = Field(
         default=("/tmp",),
-        min_length=1,
         max_length=64,
         description="Directories that must take a file and give it back.",
     )
@@ -60,8 +58,8 @@ class NodeHealthParams(TestParams):
     @field_validator("checks", "filesystems")
     @classmethod
     def _named_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        if len(set(names)) != len(names):
-            raise ValueError("each may be named once only")
+        if not names or len(set(names)) != len(names):
+            raise ValueError("name at least one, and each only once")
         return names
 
 

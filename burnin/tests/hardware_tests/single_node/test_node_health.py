@@ -1,0 +1,206 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from burnin.hardware_tests.artifacts import MissingArtifact
+from burnin.hardware_tests.evaluation import EvaluationStatus, NotMeasured
+from burnin.hardware_tests.params import BadParams, parse_params
+from burnin.hardware_tests.single_node.node_health import (
+    NodeHealthCheckTest,
+    NodeHealthMetrics,
+    NodeHealthParams,
+)
+from burnin.tests.hardware_tests.single_node.attempts import judged, made_up_attempt
+
+GIB = 1024**3
+EVERY_CHECK = NodeHealthParams().checks
+HEALTHY: dict[str, Any] = {
+    "memory_size": {"bytes": 64 * GIB},
+    "cpu_count": {"count": 16},
+    "filesystems": [
+        {"path": "/", "writable": True, "error": None, "free_bytes": 60, "size_bytes": 100},
+        {"path": "/tmp", "writable": True, "error": None, "free_bytes": 25, "size_bytes": 100},
+    ],
+    "clock_offset": {"offset_s": -0.004},
+    "kernel_errors": {"lines": [], "count": 0, "window_s": 3.0},
+}
+
+
+def extracted(
+    directory: Path, checks: tuple[str, ...] = EVERY_CHECK, **changes: Any
+) -> NodeHealthMetrics:
+    """Extract from a healthy report with sections changed; None takes a section away."""
+    report = {name: found for name, found in {**HEALTHY, **changes}.items() if found is not None}
+    attempt = made_up_attempt(
+        directory, {"node-health.json": json.dumps(report)}, params={"checks": checks}
+    )
+    return NodeHealthCheckTest().extract_metrics(attempt)
+
+
+def test_a_healthy_node_passes(tmp_path: Path) -> None:
+    metrics = extracted(tmp_path)
+
+    assert metrics.memory_size == 64 and metrics.cpu_count == 16
+    assert metrics.disk_space == 25 and metrics.details["disk_space"] == "/tmp"
+    assert metrics.clock_offset == pytest.approx(4)
+    assert judged(NodeHealthCheckTest.slug, metrics).passed
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        (
+            {"kernel_errors": {"lines": ["3,9,99,-;nvme0: I/O error"], "count": 1}},
+            "Kernel errors since start 1, allows at most 0 (nvme0: I/O error)",
+        ),
+        (
+            {
+                "filesystems": [
+                    HEALTHY["filesystems"][0],
+                    {**HEALTHY["filesystems"][1], "writable": False, "error": "Read-only"},
+                ]
+            },
+            "Filesystems that cannot be written 1, allows at most 0 (/tmp: Read-only)",
+        ),
+        (
+            {"filesystems": [{**HEALTHY["filesystems"][1], "free_bytes": 4}]},
+            "Fullest filesystem, free space 4 %, needs at least 5 (/tmp)",
+        ),
+        (
+            {"clock_offset": {"offset_s": -1.5}},
+            "Clock offset against the login host 1500 ms, allows at most 100 (the node is behind)",
+        ),
+    ],
+    ids=["kernel", "filesystem", "space", "clock"],
+)
+def test_an_unhealthy_node_fails_and_says_where(
+    tmp_path: Path, changes: dict[str, Any], reason: str
+) -> None:
+    result = judged(NodeHealthCheckTest.slug, extracted(tmp_path, **changes))
+
+    assert result.status is EvaluationStatus.FAILED
+    assert result.reason == reason
+
+
+def test_sizes_are_shown_but_decide_nothing_on_a_class_that_expects_none(tmp_path: Path) -> None:
+    metrics = extracted(tmp_path, checks=("memory_size", "cpu_count"))
+
+    assert judged(NodeHealthCheckTest.slug, metrics).status is EvaluationStatus.ERRORED
+
+
+def test_a_check_that_was_not_asked_for_is_none_whatever_the_node_sent(tmp_path: Path) -> None:
+    metrics = extracted(tmp_path, checks=("filesystems",), kernel_errors={"error": "no access"})
+
+    assert metrics.unwritable_filesystems == 0
+    shown = {each["name"] for each in metrics.to_metrics_response()}
+    assert shown == {"unwritable_filesystems"}
+
+
+@pytest.mark.parametrize("check", EVERY_CHECK)
+def test_a_check_that_was_asked_for_and_is_absent_is_refused_by_name(
+    tmp_path: Path, check: str
+) -> None:
+    section = NodeHealthCheckTest.checks[check].section
+
+    with pytest.raises(NotMeasured) as refused:
+        extracted(tmp_path, checks=(check,), **{section: None})
+
+    assert str(refused.value) == (f"the check {check} was asked for, but node-health.json lacks it")
+
+
+@pytest.mark.parametrize("check", EVERY_CHECK)
+def test_a_check_that_could_not_be_read_is_refused_by_name(tmp_path: Path, check: str) -> None:
+    section = NodeHealthCheckTest.checks[check].section
+
+    with pytest.raises(NotMeasured) as refused:
+        extracted(tmp_path, checks=(check,), **{section: {"error": "Operation not permitted"}})
+
+    assert str(refused.value) == (f"the check {check} could not be read: Operation not permitted")
+
+
+@pytest.mark.parametrize(
+    ("check", "found"),
+    [
+        ("memory_size", {"bytes": 0}),
+        ("memory_size", {"bytes": "64"}),
+        ("memory_size", {}),
+        ("cpu_count", {"count": -1}),
+        ("cpu_count", {"count": True}),
+        ("filesystems", []),
+        ("filesystems", [{"path": "/tmp"}]),
+        ("filesystems", [{"path": "/tmp", "writable": "yes"}]),
+        ("clock_offset", {"offset_s": None}),
+        ("kernel_errors", {"count": 0}),
+        ("kernel_errors", {"lines": [], "count": -1}),
+        ("kernel_errors", "none"),
+    ],
+)
+def test_a_finding_of_the_wrong_shape_is_refused_by_name(
+    tmp_path: Path, check: str, found: Any
+) -> None:
+    with pytest.raises(NotMeasured, match=f"the check {check} cannot be used"):
+        extracted(tmp_path, checks=(check,), **{check: found})
+
+
+@pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity"])
+def test_a_clock_offset_that_is_no_number_is_refused(tmp_path: Path, word: str) -> None:
+    with pytest.raises(NotMeasured, match="clock_offset cannot be used"):
+        extracted(tmp_path, checks=("clock_offset",), clock_offset={"offset_s": float(word)})
+
+
+def test_kernel_errors_counted_but_not_listed_are_contradictory(tmp_path: Path) -> None:
+    with pytest.raises(NotMeasured, match="3 kernel errors counted, 0 listed"):
+        extracted(tmp_path, kernel_errors={"lines": [], "count": 3})
+
+
+def test_free_space_that_could_not_be_read_is_refused(tmp_path: Path) -> None:
+    gone = {"path": "/scratch", "writable": False, "error": "Stale file handle"}
+
+    with pytest.raises(NotMeasured) as refused:
+        extracted(tmp_path, checks=("disk_space",), filesystems=[gone])
+
+    assert str(refused.value) == ("the free space of /scratch could not be read: Stale file handle")
+
+
+def test_a_missing_report_is_refused(tmp_path: Path) -> None:
+    attempt = made_up_attempt(tmp_path, {}, params={"checks": ["cpu_count"]})
+
+    with pytest.raises(MissingArtifact, match=r"node-health\.json"):
+        NodeHealthCheckTest().extract_metrics(attempt)
+
+
+def test_a_report_that_is_no_object_is_refused(tmp_path: Path) -> None:
+    attempt = made_up_attempt(
+        tmp_path, {"node-health.json": "[]"}, params={"checks": ["cpu_count"]}
+    )
+
+    with pytest.raises(NotMeasured, match="lacks it"):
+        NodeHealthCheckTest().extract_metrics(attempt)
+
+
+def test_every_check_has_an_entry_and_a_metric_of_its_own() -> None:
+    metrics = [check.metric for check in NodeHealthCheckTest.checks.values()]
+
+    assert set(NodeHealthCheckTest.checks) == set(EVERY_CHECK)
+    assert sorted(metrics) == sorted(NodeHealthMetrics.declarations())
+
+
+@pytest.mark.parametrize(
+    ("params", "words"),
+    [
+        ({"checks": []}, "name at least one"),
+        ({"checks": ["cpu_count", "cpu_count"]}, "each only once"),
+        ({"checks": ["disk"]}, "'disk'"),
+        ({"filesystems": ["tmp"]}, "starts with /"),
+        ({"checkz": ["cpu_count"]}, "did you mean 'checks'"),
+    ],
+)
+def test_bad_params_are_refused_in_a_sentence(params: dict[str, Any], words: str) -> None:
+    with pytest.raises(BadParams) as refused:
+        parse_params(NodeHealthCheckTest, params)
+
+    assert words in str(refused.value)
