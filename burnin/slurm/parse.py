@@ -1,0 +1,192 @@
+"""What Slurm's commands print, as values. Pure; a text that cannot be read is an error."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from burnin.slurm import commands
+from burnin.slurm.cluster import ClusterFacts, JobSnapshot, Node, Partition
+from burnin.slurm.states import has_ended
+from runner.contract.wire import AttemptToken
+
+_KEY = re.compile(r"(?:^|\s)([A-Za-z][A-Za-z0-9_:/.-]*)=")
+_DURATION = re.compile(r"(?:(?:(\d+)-)?(\d+):)?(\d+):(\d+)")
+UNLIMITED = frozenset({"UNLIMITED", "INFINITE", "NONE"})
+
+
+class UnreadableOutput(ValueError):
+    """Slurm printed something that cannot be read; it says nothing about any job."""
+
+
+def squeue(text: str, *, mark: str, user: str) -> dict[AttemptToken, list[JobSnapshot]]:
+    """Return this user's jobs that carry one of our tokens, several per token if it is so."""
+    if text and not text.endswith("\n"):
+        raise UnreadableOutput("squeue's output was cut off")
+    found: dict[AttemptToken, list[JobSnapshot]] = {}
+    for line in text.splitlines():
+        snapshot = _squeue_line(line, mark, user)
+        if snapshot is not None:
+            found.setdefault(snapshot.token, []).append(snapshot)
+    return found
+
+
+def _squeue_line(line: str, mark: str, user: str) -> JobSnapshot | None:
+    job_id, has_mark, rest = line.partition(f"|{mark}|")
+    if not has_mark or not job_id.isdecimal():
+        return None  # text of someone's comment that holds a newline
+    fields = rest.split("|", len(commands.SQUEUE_FIELDS) - 2)
+    if len(fields) != len(commands.SQUEUE_FIELDS) - 1:
+        raise UnreadableOutput(f"squeue's line for job {job_id} is incomplete")
+    state, exit_code, derived, node_list, owner, reason, comment = fields
+    token = AttemptToken.parse(comment.strip())
+    if owner != user or token is None:
+        return None
+    return JobSnapshot(
+        job_id=job_id,
+        state=state,
+        reason=reason,
+        node_list=node_list,
+        token=token,
+        exit_code=exit_status(exit_code) if has_ended(state) else None,
+        derived_exit_code=exit_status(derived) if has_ended(state) else None,
+        source="squeue",
+    )
+
+
+def exit_status(text: str) -> str | None:
+    """Return "exit:signal". Slurm 22.05's squeue prints the wait status, as one number."""
+    if re.fullmatch(r"\d+:\d+", text):
+        return text
+    if not text.isdecimal():
+        return None
+    return f"{int(text) >> 8 & 0xFF}:{int(text) & 0x7F}"
+
+
+def records(text: str) -> Iterator[dict[str, str]]:
+    """Read `scontrol -o show …`: one record a line, KEY=value with spaces in the values."""
+    for line in text.splitlines():
+        if "=" in line:
+            yield record(line)
+
+
+def record(text: str) -> dict[str, str]:
+    """Read one `scontrol show` record; the first of a repeated key counts."""
+    found: dict[str, str] = {}
+    keys = list(_KEY.finditer(text))
+    for key, following in zip(keys, [*keys[1:], None], strict=True):
+        end = following.start() if following else len(text)
+        found.setdefault(key[1], text[key.end() : end].strip())
+    return found
+
+
+def shown_job(text: str, token: AttemptToken) -> JobSnapshot | None:
+    """Read `scontrol show job`; None if the job is not the one with this token."""
+    job = record(text)
+    state = job.get("JobState")
+    if "JobId" not in job or state is None:
+        raise UnreadableOutput(f"scontrol showed no job: {text[:80]!r}")
+    if token.comment != job.get("Comment") and token.job_name != job.get("JobName"):
+        return None
+    return JobSnapshot(
+        job_id=job["JobId"],
+        state=state,
+        reason=job.get("Reason", ""),
+        node_list=job.get("NodeList", ""),
+        token=token,
+        exit_code=exit_status(job.get("ExitCode", "")) if has_ended(state) else None,
+        derived_exit_code=exit_status(job.get("DerivedExitCode", "")) if has_ended(state) else None,
+        source="scontrol",
+    )
+
+
+def sacct(text: str, *, jobs: Mapping[str, AttemptToken], user: str) -> dict[str, JobSnapshot]:
+    """Return the newest record of each of `jobs`; one of another user or name is another job."""
+    found: dict[str, JobSnapshot] = {}
+    for line in text.splitlines():
+        fields = line.split("|", len(commands.SACCT_FIELDS) - 1)
+        token = jobs.get(fields[0])
+        if token is None or len(fields) != len(commands.SACCT_FIELDS):
+            continue  # a step, or the rest of a comment that holds a newline
+        job_id, name, owner, state, exit_code, derived, node_list, comment = fields
+        if owner != user or token.job_name != name or comment not in ("", token.comment):
+            continue
+        found[job_id] = JobSnapshot(
+            job_id=job_id,
+            state=state.split()[0] if state.strip() else "",
+            reason="",
+            node_list=node_list,
+            token=token,
+            exit_code=exit_status(exit_code),
+            derived_exit_code=exit_status(derived),
+            source="sacct",
+        )
+    return found
+
+
+def facts(config: str, partitions: str) -> ClusterFacts:
+    """Read `scontrol show config` and `scontrol -o show partition`."""
+    pairs = (line.split("=", 1) for line in config.splitlines() if "=" in line)
+    values = {name.strip(): value.strip() for name, value in pairs}
+    try:
+        return ClusterFacts(
+            name=values["ClusterName"],
+            version=values["SLURM_VERSION"],
+            min_job_age_s=_seconds(values["MinJobAge"]),
+            message_timeout_s=_seconds(values["MessageTimeout"]),
+            max_job_count=int(values["MaxJobCount"]),
+            kill_wait_s=_seconds(values["KillWait"]),
+            job_requeue=int(values["JobRequeue"]),
+            has_accounting=values["AccountingStorageType"].endswith("/slurmdbd"),
+            partitions=tuple(_partition(entry) for entry in records(partitions)),
+        )
+    except (KeyError, ValueError) as error:
+        raise UnreadableOutput(f"scontrol's configuration cannot be read: {error}") from error
+
+
+def _partition(entry: Mapping[str, str]) -> Partition:
+    return Partition(
+        name=entry["PartitionName"],
+        state=entry["State"],
+        is_default=entry["Default"] == "YES",
+        max_time_s=duration_s(entry["MaxTime"]),
+        node_list=entry["Nodes"],
+        node_count=int(entry["TotalNodes"]),
+    )
+
+
+def nodes(text: str) -> dict[str, Node]:
+    """Read `scontrol -o show node`."""
+    try:
+        return {entry["NodeName"]: _node(entry) for entry in records(text)}
+    except (KeyError, ValueError) as error:
+        raise UnreadableOutput(f"scontrol's list of nodes cannot be read: {error}") from error
+
+
+def _node(entry: Mapping[str, str]) -> Node:
+    state, *flags = entry["State"].rstrip("*~#!%$@^-+").split("+")
+    return Node(
+        name=entry["NodeName"],
+        state=state,
+        flags=frozenset(flags),
+        reason=entry.get("Reason", ""),
+        partitions=tuple(entry.get("Partitions", "").split(",")),
+        cpu_count=int(entry["CPUTot"]),
+        memory_mib=int(entry["RealMemory"]),
+    )
+
+
+def duration_s(text: str) -> int | None:
+    """Read "[days-]hours:minutes:seconds"; None when there is no limit."""
+    if text in UNLIMITED:
+        return None
+    match = _DURATION.fullmatch(text)
+    if match is None:
+        raise UnreadableOutput(f"{text!r} is no duration")
+    days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
+    return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+
+
+def _seconds(text: str) -> int:
+    """Read "300 sec"."""
+    return int(text.split()[0])
