@@ -19,10 +19,11 @@ from burnin.hardware_tests.evaluation import (
     conclude_iterations,
     errored,
     evaluate_metrics,
+    refuse_untrustworthy,
 )
 from burnin.hardware_tests.fingerprint import fingerprint_of
 from burnin.hardware_tests.metrics import BaseMetrics, PairwiseNetworkMetrics
-from burnin.hardware_tests.params import TestParams, parse_params
+from burnin.hardware_tests.params import BadParams, TestParams, parse_params
 from burnin.hardware_tests.run_context import RunContext
 from burnin.hardware_tests.thresholds.loader import THRESHOLDS_YAML, load
 from burnin.hardware_tests.thresholds.schema import Thresholds, ThresholdSet
@@ -89,8 +90,7 @@ class BaseTest(ABC):
             raise NotMeasured(f"the thresholds are those of {thresholds.slug}, not of {cls.slug}")
         if resolved_params is not None:
             parse_params(cls, resolved_params)
-        result = evaluate_metrics(metrics, thresholds)
-        return conclude_iterations(result, iteration_summary)
+        return evaluate_metrics(metrics, thresholds)
 
     @classmethod
     def load_thresholds(cls, resource_class: str, path: Path = THRESHOLDS_YAML) -> ThresholdSet:
@@ -102,19 +102,38 @@ def _never_raising(evaluate: Any) -> Any:
     inner: Callable[..., Any] = evaluate.__func__ if isinstance(evaluate, classmethod) else evaluate
 
     @wraps(inner)
-    def guarded(cls: type[BaseTest], *args: Any, **kwargs: Any) -> EvaluationResult:
+    def guarded(
+        cls: type[BaseTest],
+        metrics: BaseMetrics,
+        thresholds: ThresholdSet,
+        iteration_summary: IterationSummary | None = None,
+        resolved_params: Mapping[str, Any] | None = None,
+    ) -> EvaluationResult:
         try:
-            result = inner(cls, *args, **kwargs)
-        except NotMeasured as reason:
+            result = inner(cls, metrics, thresholds, iteration_summary, resolved_params)
+            return _trusted(result, metrics, thresholds, iteration_summary)
+        except (NotMeasured, BadParams) as reason:
             return errored(str(reason))
         # The edge between a test's own code and a verdict: whatever escapes must not pass.
         except Exception as defect:
             return errored(f"a defect in {cls.slug}.evaluate: {type(defect).__name__}: {defect}")
-        if not isinstance(result, EvaluationResult):
-            return errored(f"a defect in {cls.slug}.evaluate: it gave a {type(result).__name__}")
-        return result
 
     return classmethod(guarded)
+
+
+def _trusted(
+    result: object,
+    metrics: BaseMetrics,
+    thresholds: ThresholdSet,
+    iteration_summary: IterationSummary | None,
+) -> EvaluationResult:
+    """Return the result unless it passes what no policy may pass."""
+    if not isinstance(result, EvaluationResult):
+        raise NotMeasured(f"a defect in evaluate: it gave a {type(result).__name__}")
+    if not result.passed:
+        return result
+    refuse_untrustworthy(metrics, thresholds)
+    return conclude_iterations(result, iteration_summary)
 
 
 BaseTest.evaluate = _never_raising(BaseTest.__dict__["evaluate"])  # type: ignore[method-assign]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -100,7 +100,8 @@ def errored(reason: str) -> EvaluationResult:
 
 
 def metric_pass(reading: Reading, bound: Bound) -> TestMetricEvaluation:
-    """Return a gate that holds."""
+    """Return a gate that holds. Raises NotMeasured if there is no number that could hold."""
+    _number(reading.metric, reading.value)
     return TestMetricEvaluation(reading, bound, passed=True, text=_text(reading, bound))
 
 
@@ -135,16 +136,31 @@ def conclude(entries: list[TestMetricEvaluation]) -> EvaluationResult:
 
 def evaluate_metrics(metrics: BaseMetrics, thresholds: ThresholdSet) -> EvaluationResult:
     """Gate every bound on the metric of the same name. Raises NotMeasured; `evaluate` catches."""
+    refuse_untrustworthy(metrics, thresholds)
+    return conclude(
+        [
+            gate(reading, bound)
+            for reading, bound in _asked_for(metrics, thresholds)
+            if bound.standing is Standing.GATES
+        ]
+    )
+
+
+def refuse_untrustworthy(metrics: BaseMetrics, thresholds: ThresholdSet) -> None:
+    """Raise NotMeasured unless each limit is there, calibrated, and met by a number.
+
+    No policy may pass a result that this refuses.
+    """
     _refuse_missing_bounds(metrics, thresholds)
-    readings = [
-        (metrics.reading(name), bound)
-        for name, bound in thresholds.bounds.items()
-        if not _was_not_asked_for(metrics, name)
-    ]
-    for reading, bound in readings:
+    for reading, bound in _asked_for(metrics, thresholds):
         _refuse_uncalibrated(metrics, reading, bound)
-    deciding = [each for each in readings if each[1].standing is Standing.GATES]
-    return conclude([gate(reading, bound) for reading, bound in deciding])
+        _number(reading.metric, reading.value)
+
+
+def _asked_for(metrics: BaseMetrics, thresholds: ThresholdSet) -> Iterator[tuple[Reading, Bound]]:
+    for name, bound in thresholds.bounds.items():
+        if not _was_not_asked_for(metrics, name):
+            yield metrics.reading(name), bound
 
 
 def _refuse_missing_bounds(metrics: BaseMetrics, thresholds: ThresholdSet) -> None:
