@@ -14,6 +14,14 @@ from deploy.cluster.testing import RealCluster
 HOME_VARIABLE = "FM_TEST_CLUSTERS"  # inherited by xdist's workers, who share one cluster
 # A dead node is NODE_FAIL in less than 30 s; a finished job stays visible for longer than that.
 SETTINGS = ("--set", "SlurmdTimeout=10", "--set", "MinJobAge=60", "--set", "KillWait=3")
+PARTITIONS = (
+    "--partition",
+    "main",
+    "--partition",
+    "down:State=DOWN",
+    "--partition",
+    "short:MaxTime=1",
+)
 
 
 def _is_worker(config: pytest.Config) -> bool:
@@ -45,7 +53,9 @@ def cluster() -> RealCluster:
 
     It is shared: a test that stops a daemon or drains a node takes `start_cluster` instead.
     """
-    return _bring_up(Path(os.environ[HOME_VARIABLE]) / "shared", "--node-roots", *SETTINGS)
+    return _bring_up(
+        Path(os.environ[HOME_VARIABLE]) / "shared", "--node-roots", *PARTITIONS, *SETTINGS
+    )
 
 
 @pytest.fixture

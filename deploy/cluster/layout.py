@@ -16,7 +16,7 @@ MAX_NODES = 512
 # A Unix socket's path ends at 107 bytes; slurmstepd's is `<spool>/n512/n512_1234567.4294967291`.
 MAX_DIRECTORY = 60
 PLAIN_PATH = re.compile(r"/[A-Za-z0-9/._+-]*")  # slurm.conf has no way to quote anything else
-PARTITION = re.compile(r"[A-Za-z][\w-]*(:\w+=[\w.,-]+)?")
+PARTITION = re.compile(r"[A-Za-z][\w-]*(:\w+=[\w.=,-]+)?")
 SETTING = re.compile(r"\w+=\S+")
 
 

@@ -99,10 +99,10 @@ def end(processes: Iterable[Process], *, grace_s: float) -> None:
     for pid in pids:
         _signal(pid, signal.SIGTERM)
         _signal(pid, signal.SIGCONT)  # a stopped process would never see the request
-    if not wait_until(lambda: not any(map(_alive, pids)), timeout_s=grace_s):
-        for pid in filter(_alive, pids):
+    if not wait_until(lambda: not any(map(is_alive, pids)), timeout_s=grace_s):
+        for pid in filter(is_alive, pids):
             _signal(pid, signal.SIGKILL)
-        wait_until(lambda: not any(map(_alive, pids)), timeout_s=5)
+        wait_until(lambda: not any(map(is_alive, pids)), timeout_s=5)
 
 
 def _signal(pid: int, number: signal.Signals) -> None:
@@ -112,7 +112,7 @@ def _signal(pid: int, number: signal.Signals) -> None:
         return
 
 
-def _alive(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
     """Return whether the process still runs; a zombie does not."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
