@@ -74,20 +74,19 @@ class Attempt:
 
     def _work(self, endings: Endings) -> None:
         try:
-            endings.arm()
-            self._announce()
-            self._iterate()
-        except CannotRun as error:
-            self._end(Outcome.CANNOT_RUN, str(error))
-        except EndedEarly as ending:
-            self._end(ending.outcome, ending.reason)
+            try:
+                endings.arm()
+                self._announce()
+                self._iterate()
+            finally:
+                endings.disarm()
+        except (CannotRun, EndedEarly) as error:
+            self._end(_outcome_of(error), str(error))
         except Exception as error:
-            self._end(Outcome.CANNOT_RUN, f"a defect of the runner: {error!r}")
+            self._end(Outcome.CANNOT_RUN, f"the runner failed: {type(error).__name__}: {error}")
             self._confess()
         else:
             self._end(Outcome.RAN, "")
-        finally:
-            endings.disarm()
 
     def _end(self, outcome: str, reason: str) -> None:
         self.outcome, self.reason = outcome, reason
@@ -129,14 +128,8 @@ class Attempt:
             self.workspace.checkpoint({**entry, "outcome": "started"})
             try:
                 executor.execute(self.context, self.workspace)
-            except CannotRun:
-                entry["outcome"] = Outcome.CANNOT_RUN
-                raise
-            except EndedEarly as ending:
-                entry["outcome"] = ending.outcome
-                raise
-            except Exception:
-                entry["outcome"] = Outcome.CANNOT_RUN
+            except BaseException as error:
+                entry["outcome"] = _outcome_of(error)
                 raise
             finally:
                 self.iterations.append({**entry, "finished_at": time.time()})
@@ -144,18 +137,28 @@ class Attempt:
 
     def _hand_over(self) -> None:
         """Complete the artifacts here, then copy them to the store, metadata.json last."""
-        from runner.packing import pack, write_json
+        from runner.packing import write_json
 
         finished_at = time.time()
-        self.workspace.close()
-        left_out = pack(self.workspace.results, self.directory / CUSTOM)
-        self.workspace.truncated.update(left_out, [CUSTOM] if left_out else [])
+        self._complete_artifacts()
         metadata = self._metadata(finished_at)
         write_json(self.directory / METADATA, metadata)
         self._upload([STDOUT, STDERR, CUSTOM], budget_s=self._hand_over_budget_s())
         if self.spooled:
             write_json(self.directory / METADATA, {**metadata, "spooled": self.spooled})
         self._upload([METADATA], budget_s=self._hand_over_budget_s())
+
+    def _complete_artifacts(self) -> None:
+        """Close the streams and pack results/. A disk that is full means: not measured."""
+        from runner.packing import pack
+
+        try:
+            self.workspace.close()
+            left_out = pack(self.workspace.results, self.directory / CUSTOM)
+        except OSError as error:
+            self._end(Outcome.CANNOT_RUN, f"the artifacts could not be completed: {error}")
+            left_out = [CUSTOM]
+        self.workspace.truncated.update(left_out, [CUSTOM] if left_out else [])
 
     def _upload(self, names: list[str], *, budget_s: float) -> None:
         wanted = [name for name in names if name in self.context.uploads]
@@ -196,6 +199,7 @@ class Attempt:
 
     def _metadata(self, finished_at: float) -> dict[str, Any]:
         from runner.packing import digest
+        from runner.tools import tool_versions
 
         present = [name for name in (STARTED, STDOUT, STDERR, CUSTOM) if self._has(name)]
         return {
@@ -205,7 +209,8 @@ class Attempt:
             "finished_at": finished_at,
             "last_progress_at": self.workspace.last_progress_at,
             "facts": self.facts,
-            "tools": self._tool_versions(),
+            "params": self.context.params,
+            "tools": tool_versions(self.executor.tools, node_name=self.slurm.node_name),
             "commands": [command.as_json() for command in self.workspace.commands],
             "iterations": self.iterations,
             "artifacts": {name: digest(self.directory / name) for name in present},
@@ -216,5 +221,6 @@ class Attempt:
     def _has(self, name: str) -> bool:
         return (self.directory / name).is_file()
 
-    def _tool_versions(self) -> dict[str, str]:
-        return {}
+
+def _outcome_of(error: BaseException) -> str:
+    return error.outcome if isinstance(error, EndedEarly) else Outcome.CANNOT_RUN

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import ClassVar
 
     from runner.contract.wire import ExecutionContext
@@ -16,7 +15,7 @@ class BaseRunner:
 
     slug: ClassVar[str]
     reads: ClassVar[frozenset[str]]  # the params it reads; the hub's test must have the same
-    tools: ClassVar[Mapping[str, tuple[str, ...]]] = {}  # tool -> argv that prints its version
+    tools: ClassVar[tuple[tuple[str, ...], ...]] = ()  # for each, what asks it for its version
 
     def execute(self, context: ExecutionContext, workspace_manager: WorkspaceManager) -> None:
         """Run one iteration. Raise CannotRun if it could not be measured."""

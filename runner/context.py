@@ -23,7 +23,7 @@ FIELDS: dict[str, type] = {
     "facts_root": str,
     "uploads": dict,
 }
-AT_LEAST = {"attempt": 0, "num_nodes": 1, "time_limit_s": 1, "iterations": 1}
+AT_LEAST = {"attempt": 1, "num_nodes": 1, "time_limit_s": 1, "iterations": 1}
 
 
 class BadContext(Exception):

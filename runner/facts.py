@@ -106,7 +106,8 @@ def read_line(path: Path) -> str | None:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
-    return (text.strip("\0\n ").splitlines() or [None])[0]
+    lines = text.strip("\0\n ").splitlines()
+    return lines[0] if lines else None
 
 
 def memory_bytes(root: Path, field: str) -> int | None:

@@ -25,19 +25,21 @@ def pack(results: Path, archive: Path, *, limit_bytes: int = MAX_BYTES[CUSTOM]) 
     A file is packed whole or not at all. Left out are links, which may lead anywhere, special
     files, and what does not fit; all of it stays in `results`.
     """
-    left_bytes, left_out = limit_bytes - limit_bytes // 1000, []
-    with (
-        archive.open("wb") as raw,
-        gzip.GzipFile("", "wb", 6, raw, mtime=0) as zipped,
-        tarfile.open(fileobj=zipped, mode="w") as tar,
-    ):
-        for path in _files(results):
-            size_bytes = path.lstat().st_size + HEADERS_BYTES
-            if path.is_symlink() or not path.is_file() or size_bytes > left_bytes:
-                left_out.append(f"{results.name}/{path.relative_to(results)}")
-                continue
+    fitting_bytes = limit_bytes - limit_bytes // 1000
+    with archive.open("wb") as raw, gzip.GzipFile("", "wb", 6, raw, mtime=0) as zipped:
+        return _add_what_fits(zipped, results, fitting_bytes)
+
+
+def _add_what_fits(zipped: gzip.GzipFile, results: Path, left_bytes: int) -> list[str]:
+    tar, left_out = tarfile.TarFile(fileobj=zipped, mode="w"), []
+    for path in _files(results):
+        size_bytes = path.lstat().st_size + HEADERS_BYTES
+        if path.is_symlink() or not path.is_file() or size_bytes > left_bytes:
+            left_out.append(f"{results.name}/{path.relative_to(results)}")
+        else:
             left_bytes -= size_bytes
             _add(tar, path, str(path.relative_to(results)))
+    tar.close()
     return left_out
 
 

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 EXECUTORS = {
     Slugs.HELLO_WORLD: "runner.executors.hello_world:HelloWorld",
+    Slugs.NODE_HEALTH: "runner.executors.node_health:NodeHealth",
+    Slugs.MEMORY_STRESS: "runner.executors.memory_stress:MemoryStress",
+    Slugs.STORAGE: "runner.executors.storage:Storage",
 }
 
 

@@ -96,8 +96,12 @@ class WorkspaceManager:
         try:
             command = self.start(words, env=env, cwd=cwd, sinks=sinks)
             try:
-                signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)
-                timed_out = not command.pump(started + timeout_s if timeout_s else None)
+                try:
+                    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)
+                    timed_out = not command.pump(started + timeout_s if timeout_s else None)
+                finally:
+                    # A signal may raise even here; what ends the group must not be cut short.
+                    signal.pthread_sigmask(signal.SIG_BLOCK, ENDING_SIGNALS)
             finally:
                 result = CommandResult(
                     argv=words,
@@ -262,7 +266,7 @@ class Background:
 
     def end(self) -> None:
         """End the sampler. A second call does nothing."""
-        command, self._command = self._command, None
+        command = self._command
         if command is None:
             return
         for number in (signal.SIGTERM, signal.SIGKILL):
@@ -270,4 +274,5 @@ class Background:
             self._pump.join(GRACE_S)
         exit_code = command.end()
         self._workspace.finish_capture(self._capture, self._capture_to)
+        self._command = None  # last: an end that was cut short is begun again
         self._workspace.finish_background(self, exit_code=exit_code)

@@ -13,6 +13,7 @@ from runner.contract.slugs import all_slugs
 
 class Command(BaseCommand):
     help = "Build runner-<sha256>.pyz and print its path and sha256."
+    requires_system_checks = ()  # canned artifacts, which the checks ask for, come from a bundle
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         default = Path(settings.BASE_DIR) / "build"

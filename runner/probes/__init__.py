@@ -1,0 +1,1 @@
+"""What can be asked of a machine without a tool."""
