@@ -12,15 +12,19 @@ from deploy.cluster.layout import Options
 EPILOG = """
 `up` starts what does not run and leaves the rest alone: it is safe at any time, after a crash too.
 `down` ends every process and keeps all data; `wipe` deletes what `up` wrote as well.
+`install` installs the Debian packages (some or all groups of them), which `up` does by itself.
 """
 
 
 def main(argv: list[str]) -> int:
     """Return the exit code: 0, or 1 after one sentence that says what is wrong."""
     arguments = vars(_parser().parse_args(argv))
-    command, directory = arguments.pop("command"), arguments.pop("directory")
+    command = arguments.pop("command")
     try:
-        print(COMMANDS[command](directory, arguments))
+        if command == "install":
+            print(_install(arguments["groups"]))
+        else:
+            print(COMMANDS[command](arguments.pop("directory"), arguments))
     except ClusterError as error:
         print(f"cluster: {error}", file=sys.stderr)
         return 1
@@ -28,8 +32,12 @@ def main(argv: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python3 deploy/cluster", description=__doc__)
-    parser.description, parser.epilog = lifecycle.__doc__, EPILOG
+    parser = argparse.ArgumentParser(
+        prog="python3 deploy/cluster",
+        description=lifecycle.__doc__,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     for name in COMMANDS:
         # An option that is not given is absent: `up` then keeps what the cluster was made with.
@@ -37,6 +45,8 @@ def _parser() -> argparse.ArgumentParser:
         one.add_argument("directory", metavar="DIR", help="where everything of the cluster lives")
         if name == "up":
             _add_options(one)
+    install = commands.add_parser("install")
+    install.add_argument("groups", nargs="*", metavar="GROUP", help=", ".join(packages.GROUPS))
     return parser
 
 
@@ -80,6 +90,15 @@ def _up(directory: str, arguments: dict[str, Any]) -> str:
     if not started:
         return f"The cluster in {home} is up already.\n{where}"
     return f"The cluster in {home} is up: {cluster.options.nodes} nodes.\n{where}"
+
+
+def _install(groups: list[str]) -> str:
+    unknown = sorted(set(groups) - set(packages.GROUPS))
+    if unknown:
+        known = ", ".join(packages.GROUPS)
+        raise ClusterError(f"no such group of packages: {unknown[0]}; there are {known}")
+    installed = packages.install_missing(groups or packages.GROUPS)
+    return f"Installed {', '.join(installed)}." if installed else "Every package is installed."
 
 
 def _groups(asked: dict[str, Any]) -> list[str]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -93,8 +94,7 @@ def wipe_all(home: Path) -> None:
     """Wipe every cluster below a test session's directory, and the directory."""
     for record in home.glob("*/cluster.json"):
         command("wipe", str(record.parent))
-    if home.exists() and not any(home.iterdir()):
-        home.rmdir()
+    shutil.rmtree(home, ignore_errors=True)
 
 
 def wipe_forsaken(temporary: Path) -> None:

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -146,13 +145,11 @@ def test_a_stopped_controller_is_replaced(start_cluster: StartCluster) -> None:
     assert states(cluster) == {"idle"}
 
 
-def test_a_long_directory_keeps_its_sockets_elsewhere(start_cluster: StartCluster) -> None:
-    home = Path(tempfile.mkdtemp(dir=start_cluster("--nodes", "1", "--no-accounting").directory))
-    long_directory = home / ("d" * 90)
-
-    cluster = testing.bring_up(long_directory, "--nodes", "1")
-
+def test_a_long_directory_keeps_its_sockets_elsewhere(tmp_path: Path) -> None:
+    long_directory = tmp_path / ("d" * 90)
     try:
+        cluster = testing.bring_up(long_directory, "--nodes", "1")
+
         assert cluster.run("srun", "-t1", "printenv", "SLURMD_NODENAME").strip() == "n1"
     finally:
         testing.command("wipe", str(long_directory))

@@ -1,0 +1,54 @@
+# `make help` lists what there is. Everything written lies in .venv, build and var, which git ignores.
+
+PYTHON ?= python3
+UV_VERSION := 0.13.9
+BIN := .venv/bin
+CLUSTER := $(PYTHON) deploy/cluster
+CLUSTER_OPTIONS ?=
+PYTEST_OPTIONS ?= -n 2
+
+.DEFAULT_GOAL := help
+.PHONY: help venv check pre-commit test cluster cluster-down runner requirements
+
+help:  ## List the targets
+	@sed -nE 's/^([a-z-]+):.*  ## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
+
+venv: .venv/synced  ## Make .venv with the pinned requirements; instant when nothing changed
+
+.venv/synced: requirements-dev.txt Makefile
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Fleet Manager needs Python 3.11 or newer, and $(PYTHON) is %d.%d: make PYTHON=python3.11 …" % sys.version_info[:2])'
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || $(CLUSTER) install python
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	$(BIN)/uv pip sync --quiet --python $(BIN)/python requirements-dev.txt
+	@touch $@
+
+check: venv  ## Everything static, in seconds
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy .
+	$(BIN)/lint-imports
+	$(BIN)/vermin -t=3.8- --no-tips --violations --exclude-regex '/tests/' runner
+	$(BIN)/python manage.py check --fail-level WARNING
+	$(BIN)/python manage.py makemigrations --check --dry-run
+
+pre-commit: venv  ## Run `make check` before every commit from now on
+	$(BIN)/pre-commit install
+
+test: check  ## check, then every test, with a real Slurm cluster
+	$(CLUSTER) install
+	$(BIN)/pytest $(PYTEST_OPTIONS)
+
+cluster: venv  ## Bring up a real Slurm cluster of 8 nodes in var/cluster (CLUSTER_OPTIONS="--gpus 8")
+	$(CLUSTER) up var/cluster --node-roots $(CLUSTER_OPTIONS)
+	@mkdir -p var/sites && cp var/cluster/site.toml var/sites/cluster.toml
+
+cluster-down:  ## End it; its data stay until `python3 deploy/cluster wipe var/cluster`
+	$(CLUSTER) down var/cluster
+
+runner: venv  ## Build the bundle that runs on the nodes, build/runner-<sha256>.pyz
+	$(BIN)/python manage.py build_runner
+
+requirements: venv  ## Pin requirements*.in anew
+	$(BIN)/uv pip compile --quiet --upgrade --python-version 3.11 --no-header requirements.in -o requirements.txt
+	$(BIN)/uv pip compile --quiet --upgrade --python-version 3.11 --no-header -c requirements.txt requirements-dev.in -o requirements-dev.txt
