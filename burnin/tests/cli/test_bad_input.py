@@ -1,0 +1,104 @@
+"""Bad input gets one clear sentence, the exit code for it, and leaves nothing half-written."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from burnin.tests.cli.conftest import Hardware
+
+BAD_INPUT = 64
+HELLO = ("dispatch", "single-node.hello-world", "--local", "--partition", "main", "--timeout", "5")
+STRESS = ("dispatch", "single-node.memory-stress", "--local", "--partition", "main")
+
+
+@pytest.fixture(autouse=True)
+def no_slurm(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SLURM_CONF", raising=False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (
+            ("schema", "single-node.helo-world"),
+            r"no test .*'single-node\.helo-world'.*did you mean .*single-node\.hello-world",
+        ),
+        (
+            (*STRESS, "--timeout", "5", "--params", '{"duration_s": "long"}'),
+            r"params of single-node\.memory-stress do not fit: 'duration_s' is 'long'",
+        ),
+        (
+            (*STRESS, "--timeout", "5", "--params", '{"durations": 5}'),
+            r"no param 'durations', did you mean 'duration_s'",
+        ),
+        ((*STRESS, "--timeout", "5", "--params", "{"), r"are not JSON"),
+        ((*HELLO, "--nodelist", ""), r"node list is empty"),
+        ((*HELLO, "--nodelist", "n[1-99999999]"), r"names 99,999,999 nodes; at most 10,000"),
+        ((*HELLO, "--nodelist", "n1,n[1-2]"), r"names n1 more than once"),
+        ((*STRESS, "--timeout", "0"), r"timeout in minutes"),
+        ((*HELLO, "--resource-class", "h100-sxm9"), r"no resource class 'h100-sxm9'.*cpu-generic"),
+        (HELLO, r"no Slurm to use on this machine: set SLURM_CONF .*make cluster"),
+        (
+            ("dispatch", "single-node.hello-world", "--site", "mars", "--partition", "p",
+             "--timeout", "5"),
+            r"no site 'mars' in .*mars\.toml",
+        ),
+        (("parse", "floppy", "x"), r"x cannot be read: No such file"),
+        (
+            ("evaluate", "single-node.hello-world", "--artifacts", "/nowhere"),
+            r"no metadata\.json",
+        ),
+    ],
+)  # fmt: skip
+def test_a_mistake_gets_one_sentence(
+    hardware_tests: Hardware, tmp_path: Path, arguments: tuple[str, ...], sentence: str
+) -> None:
+    said = hardware_tests(*arguments)
+
+    assert said.exit_code == BAD_INPUT
+    assert re.search(sentence, said.error)
+    assert "\n" not in said.error
+    assert not (tmp_path / "var").exists()
+
+
+def test_an_unknown_tool_is_named(hardware_tests: Hardware, tmp_path: Path) -> None:
+    (tmp_path / "report").write_text("x")
+
+    said = hardware_tests("parse", "fioo", str(tmp_path / "report"))
+
+    assert said.exit_code == BAD_INPUT
+    assert said.error == "there is no parser for 'fioo': did you mean fio?"
+
+
+def test_a_report_that_is_no_measurement_is_refused_with_its_kind(
+    hardware_tests: Hardware, tmp_path: Path
+) -> None:
+    (tmp_path / "report").write_text("")
+
+    said = hardware_tests("parse", "fio", str(tmp_path / "report"))
+
+    assert said.exit_code == 1
+    assert "is refused (no_data)" in said.error
+
+
+def test_a_site_file_with_an_unknown_key_is_refused_by_name(
+    hardware_tests: Hardware, tmp_path: Path
+) -> None:
+    sites = tmp_path / "var" / "sites"
+    sites.mkdir(parents=True)
+    (sites / "east.toml").write_text('name = "east"\nwork_dir = "/w"\nshell = "zsh"\n')
+
+    said = hardware_tests(
+        "dispatch",
+        "single-node.hello-world",
+        "--site",
+        "east",
+        "--partition",
+        "p",
+        "--timeout",
+        "5",
+    )
+
+    assert said.exit_code == BAD_INPUT
+    assert "east.toml is wrong at shell" in said.error
