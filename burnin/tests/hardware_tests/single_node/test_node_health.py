@@ -157,13 +157,26 @@ def test_kernel_errors_counted_but_not_listed_are_contradictory(tmp_path: Path) 
         extracted(tmp_path, kernel_errors={"lines": [], "count": 3})
 
 
-def test_free_space_that_could_not_be_read_is_refused(tmp_path: Path) -> None:
-    gone = {"path": "/scratch", "writable": False, "error": "Stale file handle"}
+@pytest.mark.parametrize("sizes", [{}, {"free_bytes": 0, "size_bytes": 0}])
+def test_a_filesystem_that_is_gone_has_no_free_space(tmp_path: Path, sizes: dict[str, int]) -> None:
+    gone = {"path": "/scratch", "writable": False, "error": "Stale file handle", **sizes}
 
-    with pytest.raises(NotMeasured) as refused:
-        extracted(tmp_path, checks=("disk_space",), filesystems=[gone])
+    metrics = extracted(tmp_path, filesystems=[gone, HEALTHY["filesystems"][0]])
 
-    assert str(refused.value) == ("the free space of /scratch could not be read: Stale file handle")
+    assert metrics.unwritable_filesystems == 1
+    assert metrics.disk_space == 0 and metrics.details["disk_space"] == "/scratch"
+
+
+@pytest.mark.parametrize(
+    "sizes", [{}, {"free_bytes": 0, "size_bytes": 0}, {"free_bytes": 9, "size_bytes": 3}]
+)
+def test_free_space_that_could_not_be_read_is_refused(
+    tmp_path: Path, sizes: dict[str, int]
+) -> None:
+    odd = {"path": "/scratch", "writable": True, **sizes}
+
+    with pytest.raises(NotMeasured, match="the free space of /scratch could not be read"):
+        extracted(tmp_path, checks=("disk_space",), filesystems=[odd])
 
 
 def test_a_missing_report_is_refused(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_an_io_error_fails_and_its_speed_is_not_shown(tmp_path: Path, error: int
     result = judged(Storage.slug, metrics)
     assert result.status is EvaluationStatus.FAILED
     assert result.reason.startswith(
-        f"Phases with I/O errors 1, allows at most 0 (read: error {error}, "
+        f"Phases with I/O errors 1, allows at most 0 (/tmp: read: error {error}, "
     )
 
 
@@ -87,7 +87,7 @@ def test_changed_data_fails_with_fios_own_words(tmp_path: Path) -> None:
     metrics = extracted(tmp_path, reports(verify=words + report(error=84)))
 
     assert metrics.details["io_errors"] == (
-        "verify: error 84, data came back changed: "
+        "/tmp: verify: error 84, data came back changed: "
         "crc32c: verify failed at file /scratch/f offset 983040, length 65536"
     )
 

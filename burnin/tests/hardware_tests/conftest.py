@@ -1,0 +1,23 @@
+"""An attempt's directory, as a node leaves it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from burnin.hardware_tests.artifacts import ArtifactCollector, open_artifacts
+from burnin.tests.hardware_tests.attempt_directory import write_attempt
+from burnin.tests.hardware_tests.toy import TOKEN, toy_metrics
+
+
+@pytest.fixture
+def attempt_directory(tmp_path: Path) -> Path:
+    """A whole attempt of the toy test."""
+    report = toy_metrics().model_dump_json(exclude={"details", "fingerprint"})
+    return write_attempt(tmp_path / TOKEN.directory, {"toy.json": report})
+
+
+@pytest.fixture
+def attempt(attempt_directory: Path) -> Iterator[ArtifactCollector]:
+    with open_artifacts(attempt_directory, TOKEN) as collector:
+        yield collector

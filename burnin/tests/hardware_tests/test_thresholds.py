@@ -1,0 +1,217 @@
+"""thresholds.yaml: what it gives, and every slip it refuses, with the line."""
+
+from pathlib import Path
+
+import pytest
+from pydantic import Field
+
+from burnin.hardware_tests.base import BaseTest, SingleNodeTest
+from burnin.hardware_tests.registry import list_all_tests
+from burnin.hardware_tests.thresholds.loader import (
+    BadThresholds,
+    NoThresholds,
+    known_resource_classes,
+    load,
+)
+from burnin.hardware_tests.thresholds.schema import GenericThresholds, Standing
+from burnin.tests.hardware_tests.toy import (
+    THRESHOLDS_TEXT,
+    Toy,
+    ToyMetrics,
+    ToyParams,
+    ToyThresholds,
+    thresholds_file,
+)
+
+VALUE_6 = "{value: 6, source: data sheet, confidence: A}"
+
+
+def changed(directory: Path, old: str, new: str) -> Path:
+    assert old in THRESHOLDS_TEXT
+    return thresholds_file(directory, THRESHOLDS_TEXT.replace(old, new, 1))
+
+
+def test_a_bound_carries_value_direction_unit_version_and_source(tmp_path: Path) -> None:
+    limits = Toy.load_thresholds("cpu-generic", thresholds_file(tmp_path))
+
+    assert limits.bounds["read_bandwidth"].as_json() == {
+        "metric": "read_bandwidth",
+        "value": 6,
+        "better": "higher",
+        "unit": "GB/s",
+        "version": "shipped:test",
+        "source": "data sheet",
+        "confidence": "A",
+        "fingerprint": None,
+        "standing": "gates",
+        "why": "",
+    }
+    assert limits.bounds["disk_space"].standing is Standing.NOT_GATED
+    assert limits.bounds["disk_space"].why == "any machine may be full"
+
+
+def test_a_class_stands_before_the_defaults(tmp_path: Path) -> None:
+    limits = Toy.load_thresholds("big", thresholds_file(tmp_path))
+
+    assert limits.bounds["read_bandwidth"].value == 12
+    assert limits.bounds["read_bandwidth"].fingerprint == "abc"
+    assert limits.bounds["read_latency"].value == 200
+
+
+def test_an_unknown_class_is_refused_with_those_that_are_known(tmp_path: Path) -> None:
+    with pytest.raises(NoThresholds) as refused:
+        Toy.load_thresholds("h100", thresholds_file(tmp_path))
+
+    assert str(refused.value) == (
+        "there is no resource class 'h100' in thresholds.yaml; it knows cpu-generic, big"
+    )
+
+
+def test_a_test_without_limits_is_refused(tmp_path: Path) -> None:
+    path = thresholds_file(tmp_path, "version: v\nresource_classes: [cpu-generic]\ntests: {}\n")
+
+    with pytest.raises(NoThresholds, match=r"has no limits for single-node\.toy: add tests:"):
+        Toy.load_thresholds("cpu-generic", path)
+
+
+def test_a_missing_limit_names_the_key_to_add(tmp_path: Path) -> None:
+    path = changed(
+        tmp_path, "      read_latency: {value: 200, source: data sheet, confidence: B}\n", ""
+    )
+
+    with pytest.raises(NoThresholds) as refused:
+        Toy.load_thresholds("big", path)
+
+    assert str(refused.value).startswith(
+        "thresholds.yaml:4: single-node.toy has no limit for read_latency: "
+        "add tests: single-node.toy: big: read_latency: {value: …"
+    )
+
+
+def test_a_test_whose_limits_never_decide_is_refused(tmp_path: Path) -> None:
+    undecided = "".join(
+        f"      {name}: {{not_gated: because}}\n" for name in ToyThresholds.model_fields
+    )
+    head = THRESHOLDS_TEXT[: THRESHOLDS_TEXT.index("      read_bandwidth")]
+
+    with pytest.raises(NoThresholds, match=r"thresholds.yaml:4: no limit of .* decides"):
+        Toy.load_thresholds("cpu-generic", thresholds_file(tmp_path, head + undecided))
+
+
+@pytest.mark.parametrize(
+    ("slip", "sentence"),
+    [
+        ("{value: 0.006, source: s, confidence: A}", "0.006 GB/s: outside 0.5 to 100"),
+        ("{value: 6000, source: s, confidence: A}", "6000 GB/s: outside 0.5 to 100"),
+        ("{value: .nan, source: s, confidence: A}", "nan, which is no number"),
+        ("{value: .inf, source: s, confidence: A}", "inf, which is no number"),
+        ("{value: true, source: s, confidence: A}", "True, which is no number"),
+        ("{value: '6', source: s, confidence: A}", "'6', which is no number"),
+        ("{value: 6, confidence: A}", "must say its source in words"),
+        ("{value: 6, source: '', confidence: A}", "must say its source in words"),
+        ("{value: 6, source: s}", "must say its confidence in words"),
+        ("{value: 6, source: s, confidence: D}", "is A, B or C"),
+        ("{value: 6, source: s, confidence: A, fingerprint: ''}", "must say its fingerprint"),
+        ("{value: 6, source: s, confidence: A, unit: MB}", "no key of read_bandwidth 'unit'"),
+        ("{value: 6, not_gated: because}", "must state one of value, not_gated, uncalibrated"),
+        ("{source: s, confidence: A}", "must state one of value, not_gated, uncalibrated"),
+        ("{not_gated: }", "must say its not_gated in words"),
+        ("6", "needs value, source and confidence"),
+    ],
+)
+def test_a_slip_in_a_limit_is_refused_with_its_line(
+    tmp_path: Path, slip: str, sentence: str
+) -> None:
+    path = changed(tmp_path, VALUE_6, slip)
+
+    with pytest.raises(BadThresholds) as refused:
+        Toy.load_thresholds("cpu-generic", path)
+
+    assert str(refused.value).startswith("thresholds.yaml:6: ")
+    assert sentence in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        (
+            "read_latency:",
+            "read_latenzy:",
+            "thresholds.yaml:7: single-node.toy has no limit called",
+        ),
+        ("single-node.toy", "single-node.toi", "thresholds.yaml:4: there is no test"),
+        ("    big:", "    bigg:", "thresholds.yaml:10: there is no resource class 'bigg'"),
+        ("version:", "verzion:", "thresholds.yaml:1: there is no key 'verzion'"),
+        ("version: shipped:test\n", "", "thresholds.yaml:1: 'version' is missing"),
+        ("      responded:", "      read_latency:", "thresholds.yaml:8: 'read_latency' already"),
+        ("value: 1,", "value: 1.5,", "thresholds.yaml:8: responded is 1.5"),
+        ("value: 200", "value: 0.2", "thresholds.yaml:7: read_latency is 0.2 µs: outside"),
+        ("tests:\n", "tests: [\n", "thresholds.yaml: cannot be read"),
+    ],
+)
+def test_a_slip_in_the_file_is_refused_with_its_line(
+    tmp_path: Path, old: str, new: str, sentence: str
+) -> None:
+    path = changed(tmp_path, old, new)
+
+    with pytest.raises(BadThresholds) as refused:
+        Toy.load_thresholds("cpu-generic", path)
+
+    assert str(refused.value).startswith(sentence)
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadThresholds, match=r"thresholds.yaml: cannot be read"):
+        Toy.load_thresholds("cpu-generic", tmp_path / "thresholds.yaml")
+
+
+class PickyThresholds(ToyThresholds):
+    responded: int = Field(ge=2)
+
+
+class Picky(SingleNodeTest):
+    slug = "single-node.toy"
+    display_name = "Picky"
+    params_class, metrics_class, thresholds_class = ToyParams, ToyMetrics, PickyThresholds
+    make_batch_config, extract_metrics = Toy.make_batch_config, Toy.extract_metrics
+
+
+class Generic(SingleNodeTest):
+    slug = "single-node.toy"
+    display_name = "Generic"
+    params_class, metrics_class, thresholds_class = ToyParams, ToyMetrics, GenericThresholds
+    make_batch_config, extract_metrics = Toy.make_batch_config, Toy.extract_metrics
+
+
+def test_the_schema_of_the_test_has_a_say(tmp_path: Path) -> None:
+    with pytest.raises(BadThresholds, match="responded: Input should be greater than or equal"):
+        Picky.load_thresholds("cpu-generic", thresholds_file(tmp_path))
+
+
+@pytest.mark.parametrize("factor", [1000, 0.001, 1024, 1 / 1024, 1e6])
+@pytest.mark.parametrize(("value", "line"), [("value: 6", 6.0), ("value: 200", 200.0)])
+def test_a_limit_a_thousand_times_too_small_or_large_is_refused(
+    tmp_path: Path, factor: float, value: str, line: float
+) -> None:
+    path = changed(tmp_path, f"{value},", f"value: {line * factor:.9f},")
+
+    with pytest.raises(BadThresholds, match="is the unit right"):
+        Toy.load_thresholds("cpu-generic", path)
+
+
+def test_plain_numbers_need_no_schema_of_their_own(tmp_path: Path) -> None:
+    limits = Generic.load_thresholds("cpu-generic", thresholds_file(tmp_path))
+    plain = GenericThresholds.model_validate({"read_bandwidth": 6.0})
+
+    assert limits.bounds["read_latency"].value == 200
+    assert plain.catalogue_thresholds() == {"read_bandwidth": 6.0}
+
+
+@pytest.mark.parametrize("test", list_all_tests(), ids=lambda test: test.slug)
+@pytest.mark.parametrize("resource_class", known_resource_classes())
+def test_the_shipped_limits_pass_each_tests_own_schema(
+    test: type[BaseTest], resource_class: str
+) -> None:
+    limits = load(test, resource_class)
+
+    assert any(bound.standing is Standing.GATES for bound in limits.bounds.values())
