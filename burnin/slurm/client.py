@@ -83,7 +83,7 @@ class SlurmClient:
         grace_s = self.facts().message_timeout_s if resubmit else 0
         arguments = [str(grace_s), *sorted(token.directory for token in resubmit)]
         limit_s = SUBMIT_LIMIT_S + SUBMIT_LIMIT_PER_JOB_S * len(submissions)
-        batch = _tar(submissions)
+        batch = batch_tar(submissions)
         output = self._login_host("login_host.py", "submit", arguments, batch, limit_s=limit_s)
         answers = {job.token: SubmitAnswer(Answer.NOT_ASKED) for job in submissions}
         by_directory = {job.token.directory: job.token for job in submissions}
@@ -218,7 +218,7 @@ def _no_slurm(command: str, words: str) -> NoSlurm:
     return NoSlurm(f"no Slurm on this machine: {last[0]}; install slurm-client or set SLURM_CONF")
 
 
-def _tar(submissions: Sequence[Submission]) -> bytes:
+def batch_tar(submissions: Sequence[Submission]) -> bytes:
     """Pack the batch: for each attempt its directory's script and context."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as archive:

@@ -3,70 +3,36 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+import socket
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from burnin.slurm import claims, login_host
+from burnin.slurm import claims
 from burnin.slurm.claims import Adopt, AskAgain, Unresolved
-from burnin.slurm.client import SlurmClient, _tar
+from burnin.slurm.client import SlurmClient
 from burnin.slurm.cluster import Answer, Submission
 from burnin.slurm.shell import LocalShell
 from burnin.tests.slurm.jobs import new_token, submission, until
+from burnin.tests.slurm.trouble import (
+    GATED_SBATCH,
+    SLOW_SBATCH,
+    LoginHost,
+    controller_port,
+    request_waits,
+    routed_through,
+    sbatch_calls,
+    stopped,
+    what_arrives,
+    wrapped,
+)
 from deploy.cluster.testing import RealCluster
 from runner.contract.wire import AttemptToken
 
 pytestmark = pytest.mark.cluster
-
-SLOW_SBATCH = """#!/bin/bash
-sleep {before}
-/usr/bin/sbatch "$@"
-status=$?
-sleep {after}
-exit $status
-"""
-GATED_SBATCH = """#!/bin/bash
-wait_for() {{ for _ in $(seq 400); do [ -e {gate}/$1 ] && return; sleep 0.05; done; exit 99; }}
-touch {gate}/entered
-wait_for before
-/usr/bin/sbatch "$@"
-status=$?
-touch {gate}/called
-wait_for after
-exit $status
-"""
-
-
-def wrapped(cluster: RealCluster, directory: Path, sbatch: str) -> dict[str, str]:
-    """Return an environment in which `sbatch` is the given script."""
-    directory.mkdir()
-    (directory / "sbatch").write_text(sbatch)
-    (directory / "sbatch").chmod(0o755)
-    return {**cluster.environment, "PATH": f"{directory}:/usr/bin:/bin"}
-
-
-def start_login_host(
-    work_dir: Path, batch: list[Submission], environment: dict[str, str]
-) -> subprocess.Popen[bytes]:
-    """Start what a client runs on the login host, in a process group that a test can kill."""
-    process = subprocess.Popen(
-        [sys.executable, "-I", "-S", login_host.__file__, "submit", str(work_dir), "0"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        env=environment,
-        start_new_session=True,
-    )
-    assert process.stdin is not None
-    process.stdin.write(_tar(batch))
-    process.stdin.close()
-    return process
 
 
 def ids_of(client: SlurmClient, token: AttemptToken) -> list[str]:
@@ -103,6 +69,25 @@ def test_two_concurrent_executions_of_a_batch_submit_each_job_once(
         assert workloads(client, job.token) == 1
 
 
+def test_two_concurrent_renewals_of_a_doubtful_submission_submit_it_once(
+    cluster: RealCluster, client: SlurmClient, tmp_path: Path
+) -> None:
+    environment = wrapped(cluster, tmp_path / "bin", SLOW_SBATCH.format(before=1, after=0))
+    job = submission(new_token())
+    killed = LoginHost(tmp_path, job, environment)
+    claim = tmp_path / "attempts" / job.token.directory
+    until((claim / "sbatch.out").exists, what="sbatch to be called")
+    killed.kill_all()
+
+    renewal = ("0", job.token.directory)
+    racing = [LoginHost(tmp_path, job, environment, *renewal) for _ in range(2)]
+    kinds = sorted(process.kind_of_answer() for process in racing)
+
+    assert kinds == ["accepted", "unknown"]
+    assert ids_of(client, job.token) == [client.submit([job])[job.token].job_id]
+    assert workloads(client, job.token) == 1
+
+
 @pytest.mark.parametrize("moment", ["entered", "called"])
 def test_a_shell_killed_around_sbatch_leaves_a_job_that_is_found_and_not_doubled(
     cluster: RealCluster, client: SlurmClient, tmp_path: Path, moment: str
@@ -113,18 +98,18 @@ def test_a_shell_killed_around_sbatch_leaves_a_job_that_is_found_and_not_doubled
     job = submission(new_token())
     if moment == "called":
         (gate / "before").touch()
-    killed = start_login_host(tmp_path, [job], environment)
+    killed = LoginHost(tmp_path, job, environment)
     until((gate / moment).exists, what=f"sbatch to have {moment}")
 
     killed.kill()
-    killed.wait()
-    meanwhile = client.submit([job])[job.token]
-    again = client.submit([job], resubmit=frozenset({job.token}))[job.token]
+    hasty = LoginHost(tmp_path, job, environment, "0", job.token.directory)
+    until(lambda: hasty.has_ended or sbatch_calls(gate) > 1, what="the second submit")
     (gate / "before").touch()
     (gate / "after").touch()
     found = until(lambda: accepted(client, job), what="the id that sbatch left")
 
-    assert meanwhile.kind is again.kind is Answer.UNKNOWN
+    assert hasty.kind_of_answer() == "unknown"
+    assert sbatch_calls(gate) == 1
     assert ids_of(client, job.token) == [found]
     assert workloads(client, job.token) == 1
 
@@ -143,17 +128,45 @@ def test_a_submission_in_flight_to_a_stopped_controller_is_adopted_and_not_doubl
     job = submission(new_token())
     asked_at = datetime.now(UTC)
     with stopped(cluster):
-        killed = start_login_host(tmp_path, [job], {**os.environ, **cluster.environment})
+        killed = LoginHost(tmp_path, job, {**os.environ, **cluster.environment})
         until(lambda: request_waits(cluster), what="the request to reach slurmctld's socket")
-        os.killpg(killed.pid, signal.SIGKILL)
-        killed.wait()
+        killed.kill_all()
+        renewal = (str(facts.message_timeout_s), job.token.directory)
+        hasty = LoginHost(tmp_path, job, {**os.environ, **cluster.environment}, *renewal)
+        until(lambda: hasty.has_ended or hasty.has_called_sbatch, what="the second submit")
 
-    answer = client.submit([job])[job.token]
     in_doubt = Unresolved(job.token, asked_at, datetime.now(UTC))
     job_id = settle(client, in_doubt, job)
 
-    assert answer.kind is Answer.UNKNOWN
+    assert hasty.kind_of_answer() == "unknown"
     assert facts.message_timeout_s == 3
+    assert ids_of(client, job.token) == [job_id]
+    assert workloads(client, job.token) == 1
+
+
+def test_a_request_that_the_network_delays_is_adopted_and_not_doubled(
+    start_cluster: Callable[..., RealCluster], tmp_path: Path
+) -> None:
+    cluster = start_cluster("--nodes", "1", "--set", "MessageTimeout=3", "--no-accounting")
+    client = SlurmClient(LocalShell(cluster.environment), work_dir=str(tmp_path))
+    job = submission(new_token())
+    asked_at = datetime.now(UTC)
+    with socket.create_server(("127.0.0.1", 0)) as network:
+        environment = routed_through(network, cluster, tmp_path)
+        killed = LoginHost(tmp_path, job, environment)
+        request = what_arrives(network)
+        killed.kill_all()
+
+    in_doubt = Unresolved(job.token, asked_at, datetime.now(UTC))
+    first = claims.decide(in_doubt, client.observe(), client.facts())
+    if first == AskAgain(job.token):
+        LoginHost(tmp_path, job, cluster.environment, "0", job.token.directory).kind_of_answer()
+    with socket.create_connection(("127.0.0.1", controller_port(cluster))) as controller:
+        controller.sendall(request)
+        controller.recv(1)
+    job_id = settle(client, in_doubt, job)
+
+    assert isinstance(first, claims.Wait)
     assert ids_of(client, job.token) == [job_id]
     assert workloads(client, job.token) == 1
 
@@ -168,10 +181,9 @@ def test_a_submission_that_never_left_is_asked_for_again_after_the_grace(
     environment = wrapped(cluster, tmp_path / "bin", GATED_SBATCH.format(gate=gate))
     job = submission(new_token())
     asked_at = datetime.now(UTC)
-    killed = start_login_host(tmp_path, [job], environment)
+    killed = LoginHost(tmp_path, job, environment)
     until((gate / "entered").exists, what="sbatch to be called")
-    os.killpg(killed.pid, signal.SIGKILL)
-    killed.wait()
+    killed.kill_all()
 
     too_early = client.submit([job], resubmit=frozenset({job.token}))[job.token]
     job_id = settle(client, Unresolved(job.token, asked_at, datetime.now(UTC)), job)
@@ -197,29 +209,3 @@ def settle(client: SlurmClient, in_doubt: Unresolved, job: Submission) -> str:
             case claims.GiveUp(sentence):
                 raise AssertionError(sentence)
     raise AssertionError("the grace did not end")
-
-
-@contextmanager
-def stopped(cluster: RealCluster) -> Iterator[None]:
-    """Stop slurmctld, and the process it has for scripts, for the length of the block."""
-    controllers = [process.pid for process in cluster.processes("slurmctld")]
-    for pid in controllers:
-        os.kill(pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        for pid in controllers:
-            os.kill(pid, signal.SIGCONT)
-
-
-def request_waits(cluster: RealCluster) -> bool:
-    """Say whether bytes lie unread in a socket of the stopped controller."""
-    conf = dict(
-        line.split("=", 1) for line in cluster.slurm_conf.read_text().splitlines() if "=" in line
-    )
-    port = f":{int(conf['SlurmctldPort']):04X}"
-    for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
-        _, local, _, state, queues = line.split()[:5]
-        if local.endswith(port) and state in ("01", "08") and int(queues.split(":")[1], 16):
-            return True
-    return False
