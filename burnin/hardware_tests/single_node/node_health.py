@@ -124,7 +124,7 @@ class _Filesystem(_FromNode):
     writable: bool
     error: str | None = None
     free_bytes: int | None = Field(default=None, ge=0)
-    size_bytes: int | None = Field(default=None, gt=0)
+    size_bytes: int | None = Field(default=None, ge=0)
 
 
 Found = tuple[float, str]  # the metric's value in its unit, and what and where
@@ -161,12 +161,13 @@ def _free_space(found: list[_Filesystem]) -> Found:
 
 def _free_percent(filesystem: _Filesystem) -> float:
     free, size = filesystem.free_bytes, filesystem.size_bytes
-    if free is None or size is None or free > size:
+    if free is not None and size and free <= size:
+        return 100 * free / size
+    if filesystem.writable:
         raise NotMeasured(
-            f"the free space of {filesystem.path} could not be read: "
-            f"{filesystem.error or f'{free} of {size} bytes'}"
+            f"the free space of {filesystem.path} could not be read: {free} of {size} bytes"
         )
-    return 100 * free / size
+    return 0  # nothing can be put where nothing can be written
 
 
 @dataclass(frozen=True)

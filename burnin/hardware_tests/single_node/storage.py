@@ -103,13 +103,17 @@ class Storage(SingleNodeTest):
             random_reads=random_read.iops if random_read else None,
             read_latency=phases["randread"].p99_s * 1e6 if random_read else None,
             io_errors=len(faults),
-            details={"io_errors": clip_detail("; ".join(faults))} if faults else {},
+            details={"io_errors": _place(asked.path, faults)} if faults else {},
         )
+
+
+def _place(path: str, faults: list[str]) -> str:
+    return clip_detail(f"{path}: " + "; ".join(faults))
 
 
 def _phases(artifact_collector: ArtifactCollector, target: str) -> dict[str, Phase]:
     """Return every phase of the recipe by name; raises for each that left no report."""
-    names = {"directory": ("write", "verify", "read", "randread"), "device": ("read", "randread")}
+    names = {"directory": ("verify", "write", "read", "randread"), "device": ("read", "randread")}
     return {
         name: read_phase(name, artifact_collector.get_custom_file(f"fio-{name}.json").read_text())
         for name in names[target]
