@@ -1,11 +1,13 @@
 """thresholds.yaml: what it gives, and every slip it refuses, with the line."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from pydantic import Field
 
 from burnin.hardware_tests.base import BaseTest, SingleNodeTest
+from burnin.hardware_tests.metrics import Better, MetricDeclaration, MetricUnit
 from burnin.hardware_tests.registry import list_all_tests
 from burnin.hardware_tests.thresholds.loader import (
     BadThresholds,
@@ -13,6 +15,7 @@ from burnin.hardware_tests.thresholds.loader import (
     known_resource_classes,
     load,
 )
+from burnin.hardware_tests.thresholds.magnitude import implausible
 from burnin.hardware_tests.thresholds.schema import GenericThresholds, Standing
 from burnin.tests.hardware_tests.toy import (
     THRESHOLDS_TEXT,
@@ -215,3 +218,47 @@ def test_the_shipped_limits_pass_each_tests_own_schema(
     limits = load(test, resource_class)
 
     assert any(bound.standing is Standing.GATES for bound in limits.bounds.values())
+
+
+def shipped_gates() -> list[tuple[MetricDeclaration, float]]:
+    return [
+        (test.metrics_class.declarations()[bound.metric], bound.value)
+        for test in list_all_tests()
+        for resource_class in known_resource_classes()
+        for bound in load(test, resource_class).bounds.values()
+        if bound.value
+    ]
+
+
+@pytest.mark.parametrize(("declared", "value"), shipped_gates())
+def test_no_shipped_limit_could_be_a_thousand_times_smaller(
+    declared: MetricDeclaration, value: float
+) -> None:
+    assert implausible(value, declared) == ""
+    assert implausible(value / 1000, declared)
+
+
+@pytest.mark.parametrize(("declared", "value"), shipped_gates())
+def test_no_shipped_limit_with_a_unit_could_be_a_thousand_times_larger(
+    declared: MetricDeclaration, value: float
+) -> None:
+    assert declared.unit is MetricUnit.COUNT or implausible(value * 1000, declared)
+
+
+@pytest.mark.parametrize("value", [-1, 0.5, 2_000_000])
+def test_a_count_is_a_whole_number(value: float) -> None:
+    declared = ToyMetrics.declarations()["responded"]
+
+    assert "a count is a whole number" in implausible(value, declared)
+
+
+def test_a_floor_of_nothing_is_refused() -> None:
+    declared = replace(ToyMetrics.declarations()["responded"], better=Better.HIGHER)
+
+    assert implausible(0, declared) == "anything would pass a floor of 0"
+
+
+def test_a_unit_without_a_window_asks_for_one() -> None:
+    declared = replace(ToyMetrics.declarations()["read_bandwidth"], plausible=None)
+
+    assert "declare metric(MetricUnit.GB_S, …, plausible=" in implausible(6, declared)

@@ -1,0 +1,38 @@
+"""The data sheet of each test, as plain data."""
+
+import json
+
+import pytest
+
+from burnin.hardware_tests.base import BaseTest
+from burnin.hardware_tests.catalogue import describe
+from burnin.hardware_tests.registry import list_all_tests
+from burnin.hardware_tests.single_node.hello_world import HelloWorld
+
+
+@pytest.mark.parametrize("test", list_all_tests(), ids=lambda test: test.slug)
+def test_every_test_can_be_described_as_json(test: type[BaseTest]) -> None:
+    described = json.loads(json.dumps(describe(test), allow_nan=False))
+
+    assert described["slug"] == test.slug
+    assert set(described["params"].get("properties", {})) == set(test.params_class.model_fields)
+    for limits in described["thresholds"].values():
+        assert limits["version"].startswith("shipped:")
+
+
+def test_a_description_says_what_is_shown_and_what_is_acceptable() -> None:
+    described = describe(HelloWorld)
+
+    assert described["metrics"] == [
+        {
+            "name": "responded",
+            "unit": "",
+            "better": "exact",
+            "label": "Nodes that answered",
+            "api_visible": True,
+            "gate_reason": "",
+            "plausible": None,
+            "opt_in": False,
+        }
+    ]
+    assert described["thresholds"]["cpu-generic"]["bounds"]["responded"]["value"] == 1
