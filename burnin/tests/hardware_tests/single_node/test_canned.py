@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from burnin.hardware_tests.artifacts import MissingArtifact
+from burnin.hardware_tests.artifacts import MissingArtifact, open_artifacts, read_metadata
 from burnin.hardware_tests.evaluation import EvaluationResult, EvaluationStatus, NotMeasured
 from burnin.hardware_tests.parsers.refusal import ParseError
 from burnin.hardware_tests.registry import get_test_class
+from burnin.hardware_tests.unpack import TornArtifact
 from burnin.tests.hardware_tests.single_node.attempts import CANNED, canned_attempt, judged
+from runner.contract.artifacts import CUSTOM
 from runner.contract.slugs import Slugs, all_slugs
+from runner.contract.wire import AttemptToken
 
 OUR_TOOLS = {Slugs.MEMORY_STRESS: "stressapptest", Slugs.STORAGE: "fio"}
 
@@ -88,3 +92,21 @@ def test_a_recording_gives_away_no_machine(path: Path) -> None:
 
     assert {fact["hostname"] for fact in document["facts"]} <= {"node-1"}
     assert {fact["kernel"] for fact in document["facts"]} <= {"6.1.0-18-amd64"}
+
+
+@pytest.mark.parametrize("slug", all_slugs())
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.99])
+def test_a_recording_whose_archive_is_cut_is_refused(
+    tmp_path: Path, slug: str, share: float
+) -> None:
+    attempt = tmp_path / "attempt"
+    shutil.copytree(CANNED / slug / "pass", attempt)
+    archive = attempt / CUSTOM
+    archive.write_bytes(archive.read_bytes()[: int(archive.stat().st_size * share)])
+    metadata = read_metadata(attempt)
+
+    with (
+        pytest.raises(TornArtifact, match=rf"{CUSTOM} has \d+ bytes, metadata\.json says \d+"),
+        open_artifacts(attempt, AttemptToken(metadata.run_id, metadata.attempt)),
+    ):
+        pass
