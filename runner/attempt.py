@@ -9,6 +9,7 @@ import time
 from runner.claim import claim_attempt
 from runner.contract.artifacts import CUSTOM, METADATA, STARTED, STDERR, STDOUT
 from runner.contract.wire import SCHEMA, ExitCode, Outcome
+from runner.documents import write_json
 from runner.endings import CannotRun, EndedEarly, Endings, margin_s
 from runner.facts import job_facts
 from runner.workspace import WorkspaceManager
@@ -30,6 +31,7 @@ EXIT_CODES = {
 }
 STARTED_BUDGET_S = 15.0  # a store that is down must not hold up the workload
 INTERRUPTED_BUDGET_S = 15.0  # Slurm kills 30 s after the signal
+ARTIFACTS_SHARE = 0.75  # of the time for uploads; the rest is for metadata.json
 RESERVE_S = 2.0  # kept free before Slurm's limit
 
 
@@ -103,8 +105,6 @@ class Attempt:
 
     def _announce(self) -> None:
         """Say where we are before anything can hang: started.json, here and in the store."""
-        from runner.packing import write_json
-
         self.facts = job_facts(
             self.workspace,
             facts_root=self.context.facts_root,
@@ -137,16 +137,15 @@ class Attempt:
 
     def _hand_over(self) -> None:
         """Complete the artifacts here, then copy them to the store, metadata.json last."""
-        from runner.packing import write_json
-
         finished_at = time.time()
         self._complete_artifacts()
         metadata = self._metadata(finished_at)
         write_json(self.directory / METADATA, metadata)
-        self._upload([STDOUT, STDERR, CUSTOM], budget_s=self._hand_over_budget_s())
+        budget_s = self._hand_over_budget_s()
+        self._upload([STDOUT, STDERR, CUSTOM], budget_s=budget_s * ARTIFACTS_SHARE)
         if self.spooled:
             write_json(self.directory / METADATA, {**metadata, "spooled": self.spooled})
-        self._upload([METADATA], budget_s=self._hand_over_budget_s())
+        self._upload([METADATA], budget_s=budget_s * (1 - ARTIFACTS_SHARE))
 
     def _complete_artifacts(self) -> None:
         """Close the streams and pack results/. A disk that is full means: not measured."""
@@ -180,7 +179,7 @@ class Attempt:
     def _hand_over_budget_s(self) -> float:
         if self.outcome == Outcome.INTERRUPTED:
             return INTERRUPTED_BUDGET_S
-        return min(margin_s(self.context.time_limit_s), self._left_s())
+        return max(min(margin_s(self.context.time_limit_s), self._left_s()), 0.0)
 
     def _node_names(self) -> list[str]:
         return [fact["node_name"] for fact in self.facts] or [self.slurm.node_name]

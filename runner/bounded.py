@@ -17,6 +17,7 @@ class BoundedFile:
     """
 
     def __init__(self, path: Path, *, limit_bytes: int) -> None:
+        self.path = path
         self._file = path.open("wb")
         self._head_left = limit_bytes // 2
         self._tail_bytes = limit_bytes - self._head_left - MARKER_BYTES

@@ -6,6 +6,8 @@ import json
 import os
 import sys
 import time
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 from runner.contract.wire import ExitCode
@@ -156,9 +158,15 @@ def bundle_version() -> str:
     bundle = _bundle()
     if bundle is None:
         return "source"
-    import hashlib
+    return _sha256(bundle.read_bytes())
 
-    return hashlib.sha256(bundle.read_bytes()).hexdigest()
+
+def _sha256(data: bytes) -> str:
+    """Return the digest without loading OpenSSL, as `hashlib` would before the workload."""
+    for name in ("_sha2", "_sha256"):  # from Python 3.12 on; before
+        if name in sys.builtin_module_names or find_spec(name):
+            return str(import_module(name).sha256(data).hexdigest())
+    return str(import_module("hashlib").sha256(data).hexdigest())
 
 
 def process_age_s() -> float:

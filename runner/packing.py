@@ -1,10 +1,9 @@
-"""After the workload: pack results/, take digests, write JSON so that it is whole or absent."""
+"""After the workload: pack results/ and take digests."""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
-import json
 import os
 import tarfile
 
@@ -12,7 +11,7 @@ from runner.contract.artifacts import CUSTOM, MAX_BYTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
     from typing import Any
 
@@ -67,13 +66,3 @@ def digest(path: Path) -> dict[str, Any]:
             sha256.update(block)
             size_bytes += len(block)
     return {"size_bytes": size_bytes, "sha256": sha256.hexdigest()}
-
-
-def write_json(path: Path, document: Mapping[str, Any]) -> None:
-    """Write the document whole: a reader sees all of it or the state before."""
-    torn = path.with_name(path.name + ".torn")
-    with torn.open("w", encoding="utf-8") as file:
-        json.dump(document, file, allow_nan=False)
-        file.flush()
-        os.fsync(file.fileno())
-    torn.replace(path)

@@ -13,6 +13,7 @@ from runner.endings import CannotRun
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
 
     Sink = Callable[[bytes], None]
 
@@ -20,6 +21,33 @@ LOOK_S = 0.25  # how late an exit is seen when a grandchild keeps the pipes open
 GRACE_S = 5.0  # between TERM and KILL
 DRAIN_S = 1.0  # how long output is read that is still under way after the exit
 UNKILLABLE_S = 5.0  # a process in uninterruptible sleep outlives KILL; we do not wait for it
+
+
+class CommandResult:
+    """How a command ended. `exit_code` is minus the signal's number if one killed it."""
+
+    __slots__ = ("argv", "duration_s", "exit_code", "stderr_tail", "stdout_tail", "timed_out")
+
+    def __init__(
+        self,
+        *,
+        argv: list[str],
+        exit_code: int,
+        duration_s: float,
+        timed_out: bool,
+        stdout_tail: str = "",
+        stderr_tail: str = "",
+    ) -> None:
+        self.argv = argv
+        self.exit_code = exit_code
+        self.duration_s = duration_s
+        self.timed_out = timed_out
+        self.stdout_tail = stdout_tail
+        self.stderr_tail = stderr_tail
+
+    def as_json(self) -> dict[str, Any]:
+        names = ("argv", "exit_code", "duration_s", "timed_out")
+        return {name: getattr(self, name) for name in names}
 
 
 def find_executable(name: str, *, path: str, node_name: str) -> str:

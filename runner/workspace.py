@@ -10,46 +10,19 @@ import time
 from runner.bounded import BoundedFile, Tail
 from runner.contract.artifacts import MAX_BYTES, RESULTS_DIRECTORY, STDERR, STDOUT
 from runner.endings import ENDING_SIGNALS
-from runner.process import GRACE_S, Command, find_executable
+from runner.process import Command, CommandResult, find_executable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
-    from types import TracebackType
     from typing import Any
 
     from runner.process import Sink
+    from runner.sampler import Background
 
 CHECKPOINTS = "checkpoints.jsonl"
 COMMANDS_KEPT = 500  # metadata.json has a size limit too
-
-
-class CommandResult:
-    """How a command ended. `exit_code` is minus the signal's number if one killed it."""
-
-    __slots__ = ("argv", "duration_s", "exit_code", "stderr_tail", "stdout_tail", "timed_out")
-
-    def __init__(
-        self,
-        *,
-        argv: list[str],
-        exit_code: int,
-        duration_s: float,
-        timed_out: bool,
-        stdout_tail: str = "",
-        stderr_tail: str = "",
-    ) -> None:
-        self.argv = argv
-        self.exit_code = exit_code
-        self.duration_s = duration_s
-        self.timed_out = timed_out
-        self.stdout_tail = stdout_tail
-        self.stderr_tail = stderr_tail
-
-    def as_json(self) -> dict[str, Any]:
-        names = ("argv", "exit_code", "duration_s", "timed_out")
-        return {name: getattr(self, name) for name in names}
 
 
 class WorkspaceManager:
@@ -64,8 +37,8 @@ class WorkspaceManager:
         self.results = directory / RESULTS_DIRECTORY
         self._iterations = iterations
         self._current = self.results
-        self.background: list[Background] = []
-        self._streams = {name: self.open_capture(directory / name) for name in (STDOUT, STDERR)}
+        self._background: list[Background] = []
+        self._streams = {name: self._open(directory / name) for name in (STDOUT, STDERR)}
         self.results.mkdir(exist_ok=True)
 
     def begin_iteration(self, index: int) -> None:
@@ -90,11 +63,11 @@ class WorkspaceManager:
         """
         words, started = [str(word) for word in argv], time.monotonic()
         tails, timed_out = (Tail(), Tail()), False
-        capture = self._capture(capture_to)
+        capture = self._open(capture_to) if capture_to else None
         sinks = (self._tee(STDOUT, tails[0], capture), self._tee(STDERR, tails[1], None))
         signal.pthread_sigmask(signal.SIG_BLOCK, ENDING_SIGNALS)
         try:
-            command = self.start(words, env=env, cwd=cwd, sinks=sinks)
+            command = self._start(words, env=env, cwd=cwd, sinks=sinks)
             try:
                 try:
                     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)
@@ -114,14 +87,24 @@ class WorkspaceManager:
                 self.commands.append(result)
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)
-            self.finish_capture(capture, capture_to)
+            if capture:
+                self._finish_capture(capture)
         return result
 
     def start_command(
         self, argv: Sequence[str | Path], *, capture_to: Path, env: Mapping[str, str] | None = None
     ) -> Background:
         """Run beside the workload while the `with` lasts; both its streams go to `capture_to`."""
-        return Background(self, [str(word) for word in argv], env=env, capture_to=capture_to)
+        from runner.sampler import Background
+
+        words = [str(word) for word in argv]
+        return Background(
+            words,
+            start=lambda sinks: self._start(words, env=env, cwd=None, sinks=sinks),
+            capture=self._open(capture_to),
+            on_start=self._background.append,
+            on_end=self._finish_background,
+        )
 
     def write_file(self, name: str, text: str) -> Path:
         """Write a custom artifact and return its path."""
@@ -160,7 +143,7 @@ class WorkspaceManager:
 
     def close(self) -> None:
         """End what still runs and complete stdout.txt and stderr.txt."""
-        for background in list(self.background):
+        for background in list(self._background):
             background.end()
         for name, stream in self._streams.items():
             if stream.truncated:
@@ -170,12 +153,12 @@ class WorkspaceManager:
             self.truncated.add("commands")
             del self.commands[:-COMMANDS_KEPT]
 
-    def finish_background(self, background: Background, *, exit_code: int) -> None:
-        """Called by a sampler that has ended."""
-        self.background.remove(background)
-        self.commands.append(background.result(exit_code))
+    def _finish_background(self, background: Background, result: CommandResult) -> None:
+        self._background.remove(background)
+        self.commands.append(result)
+        self._finish_capture(background.capture)
 
-    def start(
+    def _start(
         self,
         argv: list[str],
         *,
@@ -205,74 +188,10 @@ class WorkspaceManager:
 
         return feed
 
-    def open_capture(self, path: Path) -> BoundedFile:
+    def _open(self, path: Path) -> BoundedFile:
         return BoundedFile(path, limit_bytes=MAX_BYTES.get(path.name, MAX_BYTES[STDOUT]))
 
-    def _capture(self, path: Path | None) -> BoundedFile | None:
-        return self.open_capture(path) if path else None
-
-    def finish_capture(self, capture: BoundedFile | None, path: Path | None) -> None:
-        if capture and path:
-            if capture.truncated:
-                self.truncated.add(str(path.relative_to(self.directory)))
-            capture.close()
-
-
-class Background:
-    """A sampler beside the workload; ended, group and all, when the `with` is left."""
-
-    def __init__(
-        self,
-        workspace: WorkspaceManager,
-        argv: list[str],
-        *,
-        env: Mapping[str, str] | None,
-        capture_to: Path,
-    ) -> None:
-        self._workspace, self._argv, self._env = workspace, argv, env
-        self._capture_to = capture_to
-        self._command: Command | None = None
-
-    def __enter__(self) -> Background:
-        import threading  # only samplers need it
-
-        workspace = self._workspace
-        self._started = time.monotonic()
-        self._capture = workspace.open_capture(self._capture_to)
-        sinks = (self._capture.write, self._capture.write)
-        signal.pthread_sigmask(signal.SIG_BLOCK, ENDING_SIGNALS)  # the thread inherits this
-        try:
-            self._command = workspace.start(self._argv, env=self._env, cwd=None, sinks=sinks)
-            workspace.background.append(self)
-            self._pump = threading.Thread(target=self._command.pump, args=(None,), daemon=True)
-            self._pump.start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)
-        return self
-
-    def __exit__(
-        self,
-        _type: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
-        self.end()
-
-    def result(self, exit_code: int) -> CommandResult:
-        duration_s = round(time.monotonic() - self._started, 3)
-        return CommandResult(
-            argv=self._argv, exit_code=exit_code, duration_s=duration_s, timed_out=False
-        )
-
-    def end(self) -> None:
-        """End the sampler. A second call does nothing."""
-        command = self._command
-        if command is None:
-            return
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            command.kill(number)
-            self._pump.join(GRACE_S)
-        exit_code = command.end()
-        self._workspace.finish_capture(self._capture, self._capture_to)
-        self._command = None  # last: an end that was cut short is begun again
-        self._workspace.finish_background(self, exit_code=exit_code)
+    def _finish_capture(self, capture: BoundedFile) -> None:
+        if capture.truncated:
+            self.truncated.add(str(capture.path.relative_to(self.directory)))
+        capture.close()

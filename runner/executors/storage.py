@@ -13,7 +13,8 @@ from runner.endings import CannotRun
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.contract.wire import ExecutionContext
-    from runner.workspace import CommandResult, WorkspaceManager
+    from runner.process import CommandResult
+    from runner.workspace import WorkspaceManager
 
 SCRATCH_BYTES = 256 << 20
 ALWAYS = (
