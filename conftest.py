@@ -12,8 +12,11 @@ from deploy.cluster.errors import ClusterError
 from deploy.cluster.testing import RealCluster
 
 HOME_VARIABLE = "FM_TEST_CLUSTERS"  # inherited by xdist's workers, who share one cluster
-# A dead node is NODE_FAIL in less than 30 s; a finished job stays visible for longer than that.
-SETTINGS = ("--set", "SlurmdTimeout=10", "--set", "MinJobAge=60", "--set", "KillWait=3")
+# A dead node is NODE_FAIL in some 18 s; a finished job stays visible for longer than that.
+QUICK = ("SlurmdTimeout=10", "MessageTimeout=5", "MinJobAge=60", "KillWait=3")
+SETTINGS = tuple(word for setting in QUICK for word in ("--set", setting))
+SHARED = ("main", "down:State=DOWN", "short:MaxTime=1")  # in `short`, five minutes never start
+PARTITIONS = tuple(word for partition in SHARED for word in ("--partition", partition))
 PARTITIONS = (
     "--partition",
     "main",

@@ -79,6 +79,8 @@ def _server(cluster: Cluster) -> list[str]:
 
 
 def answers(cluster: Cluster) -> bool:
+    if ports.is_free(cluster.ports.slurmdbd):
+        return False  # Slurm's clients would try again for ten seconds
     try:
         processes.run(["sacctmgr", "-nP", "show", "cluster"], cluster, timeout_s=10)
     except ClusterError:

@@ -27,7 +27,7 @@ LOCK_S = 300
 # Who goes first: nothing may start new work, lose what another still writes, or outlive its master.
 WAVES = (
     ({"slurmctld", "sshd"}, 20.0),
-    ({"slurmd", "slurmstepd", JOB, REMOTE_COMMAND}, 3.0),
+    ({"slurmd", "slurmstepd", JOB, REMOTE_COMMAND}, 1.0),
     ({"slurmdbd"}, 10.0),
     ({"mariadbd"}, 30.0),
     ({"munged"}, 5.0),

@@ -10,6 +10,8 @@ READY_S = 60
 
 
 def controller_answers(cluster: Cluster) -> bool:
+    if ports.is_free(cluster.ports.slurmctld):
+        return False  # Slurm's clients would try again for ten seconds
     try:
         return "UP" in processes.run(["scontrol", "ping"], cluster, timeout_s=5)
     except ClusterError:

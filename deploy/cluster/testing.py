@@ -101,9 +101,9 @@ def wipe_forsaken(temporary: Path) -> None:
     """Wipe the clusters of test sessions that were killed before they could."""
     for home in temporary.glob(f"{PREFIX}*"):
         pid = home.name.removeprefix(PREFIX)
-        if pid.isdecimal() and home.owner() == _user() and not Path("/proc", pid).exists():
+        if (
+            pid.isdecimal()
+            and home.stat().st_uid == os.geteuid()
+            and not Path("/proc", pid).exists()
+        ):
             wipe_all(home)
-
-
-def _user() -> str:
-    return Path(f"/proc/{os.getpid()}").owner()

@@ -42,24 +42,22 @@ def test_a_second_up_starts_nothing_and_says_so(start_cluster: StartCluster) -> 
     assert pids(cluster) == before
 
 
-@pytest.mark.parametrize("name", ["slurmctld", "munged", "sshd", "slurmd"])
+@pytest.mark.parametrize("name", ["slurmctld", "munged", "slurmd"])
 def test_up_after_a_killed_daemon_starts_it_again(start_cluster: StartCluster, name: str) -> None:
     cluster = start_cluster(*SMALL)
     kill(cluster, name)
 
     testing.command("up", str(cluster.directory))
 
-    assert states(cluster) == {"idle"}
-    assert cluster.run("srun", "-N2", "-t1", "printenv", "SLURMD_NODENAME").split() != []
+    seen = cluster.run("srun", "-N2", "-t1", "printenv", "SLURMD_NODENAME")
+    assert sorted(seen.split()) == ["n1", "n2"]
 
 
-@pytest.mark.parametrize("name", ["mariadbd", "slurmdbd"])
-def test_up_after_a_killed_accounting_daemon_keeps_the_records(
-    start_cluster: StartCluster, name: str
-) -> None:
+def test_up_after_killed_accounting_keeps_the_records(start_cluster: StartCluster) -> None:
     cluster = start_cluster("--nodes", "1")
     cluster.run("sacctmgr", "-i", "add", "account", "kept")
-    kill(cluster, name)
+    kill(cluster, "mariadbd")
+    kill(cluster, "slurmdbd")
 
     testing.command("up", str(cluster.directory))
 
