@@ -21,3 +21,25 @@ class Cause(StrEnum):
     HARDWARE = "hardware"
     TEST = "test"  # tool, params, parse
     INFRASTRUCTURE = "infrastructure"  # Slurm, store, SSH
+
+
+class RunState(StrEnum):
+    """Where a run is on its way. Whether it passed is its verdict."""
+
+    PLANNED = "planned"
+    DISPATCHED = "dispatched"  # handed to the site's queue
+    SUBMITTED = "submitted"  # Slurm has it
+    RUNNING = "running"
+    FINISHED = "finished"  # Slurm is done with it; the artifacts are not judged yet
+    JUDGED = "judged"
+
+
+# Besides one step forward: skipped, refused, and a job that ended between two looks.
+NEXT = {
+    RunState.PLANNED: frozenset({RunState.DISPATCHED, RunState.JUDGED}),
+    RunState.DISPATCHED: frozenset({RunState.SUBMITTED, RunState.JUDGED}),
+    RunState.SUBMITTED: frozenset({RunState.RUNNING, RunState.FINISHED}),
+    RunState.RUNNING: frozenset({RunState.FINISHED}),
+    RunState.FINISHED: frozenset({RunState.JUDGED}),
+    RunState.JUDGED: frozenset[RunState](),
+}

@@ -155,8 +155,13 @@ def test_a_busy_test_out_of_time_had_too_short_a_limit(run: EndedRun) -> None:
 
 
 def test_a_silent_test_out_of_time_had_hung(run: EndedRun) -> None:
-    silent = {"last_progress_at": 1_000.0, "finished_at": 1_000.0 + STALLED_AFTER_S}
-    write_attempt(run.directory, outcome="timed_out", reason="ended after 3,600 s", **silent)
+    write_attempt(
+        run.directory,
+        outcome="timed_out",
+        reason="ended after 3,600 s",
+        last_progress_at=1_000.0,
+        finished_at=1_000.0 + STALLED_AFTER_S,
+    )
 
     judgement = judge(replace(run, outcome=outcome_of("TIMEOUT")))
 

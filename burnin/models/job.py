@@ -1,0 +1,113 @@
+"""One operator request: a preset on a set of nodes."""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from burnin.models.preset import Preset
+from fleet.models import Node, Site
+
+
+class JobState(models.TextChoices):
+    """Where a request stands. Its verdict is another matter: see `Job.verdict`."""
+
+    ACTIVE = "active"
+    CANCELLING = "cancelling"
+    DONE = "done"
+
+
+class JobVerdict(models.TextChoices):
+    NONE = "", "not yet"
+    PASSED = "passed"
+    FAILED = "failed"
+    INCOMPLETE = "incomplete"
+
+
+class Job(models.Model):
+    """A request and the preset as it was then: `steps` holds params, thresholds, fingerprints."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    site = models.ForeignKey(Site, on_delete=models.PROTECT, related_name="jobs")
+    preset = models.ForeignKey(
+        Preset,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="jobs",
+        help_text="None: one test, asked for by its author.",
+    )
+    steps = models.JSONField()
+    state = models.CharField(max_length=10, choices=JobState.choices, default=JobState.ACTIVE)
+    verdict = models.CharField(max_length=10, choices=JobVerdict.choices, default="", blank=True)
+    stage = models.PositiveSmallIntegerField(default=1, help_text="The stage that is open.")
+    node_count = models.PositiveIntegerField()
+    requested_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True
+    )
+    idempotency_key = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    cancel_reason = models.CharField(max_length=1000, blank=True)
+
+    class Meta:
+        ordering = ("-created_at",)
+        indexes = (models.Index(fields=("site", "state")),)
+        constraints = (
+            models.UniqueConstraint(
+                fields=("requested_by", "idempotency_key"),
+                condition=~Q(idempotency_key=""),
+                name="burnin_idempotency_key_is_unique",
+            ),
+            models.CheckConstraint(
+                condition=Q(state="done", finished_at__isnull=False)
+                | (~Q(state="done") & Q(finished_at__isnull=True, verdict="")),
+                name="burnin_done_job_has_an_end_and_others_no_verdict",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="cancelling") | ~Q(cancel_reason=""),
+                name="burnin_cancelling_job_says_why",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.preset or 'one test'} at {self.site}, {self.id}"
+
+
+class JobNode(models.Model):
+    """A node the operator asked for. It stays listed whatever becomes of it."""
+
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="members")
+    node = models.ForeignKey(Node, on_delete=models.PROTECT, related_name="memberships")
+    left_because = models.CharField(
+        max_length=1000, blank=True, help_text="Not empty: it takes no part in later stages."
+    )
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("job", "node"), name="burnin_node_once_per_job"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.node} in {self.job_id}"
+
+
+class JobCount(models.Model):
+    """How many runs of a job stand at `key`: a run state, or the verdict of judged ones.
+
+    Changed in the transaction that moves the runs, so pages never count.
+    """
+
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="counts")
+    stage = models.PositiveSmallIntegerField()
+    key = models.CharField(max_length=20)
+    count = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("job", "stage", "key"), name="burnin_count_is_unique"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.count} {self.key}"

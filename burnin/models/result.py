@@ -1,0 +1,65 @@
+"""What was measured, and the verdict."""
+
+from django.db import models
+
+from burnin.models.run import Attempt, TestRun, choices_of
+from burnin.models.threshold import ThresholdVersion
+from burnin.states import Cause, Verdict
+from fleet.models import Node
+
+
+class TestResult(models.Model):
+    """The one result of a run. `evaluation` keeps every gate with the exact bound it was asked."""
+
+    __test__ = False
+
+    run = models.OneToOneField(TestRun, on_delete=models.CASCADE, related_name="result")
+    attempt = models.OneToOneField(Attempt, on_delete=models.PROTECT, null=True, blank=True)
+    verdict = models.CharField(max_length=12, choices=choices_of(Verdict))
+    cause = models.CharField(max_length=14, choices=choices_of(Cause), blank=True)
+    reason = models.CharField(max_length=2000)
+    evaluation = models.JSONField(default=list, blank=True)
+    iterations = models.JSONField(null=True, blank=True, help_text="Worst, median, spread.")
+    fingerprint = models.CharField(max_length=64, blank=True)
+    thresholds = models.ForeignKey(
+        ThresholdVersion, on_delete=models.PROTECT, null=True, blank=True
+    )
+    tools = models.JSONField(default=dict, blank=True)
+    facts = models.JSONField(default=list, blank=True, help_text="Of every node, by the runner.")
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    judged_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("-judged_at",)
+
+    def __str__(self) -> str:
+        return f"{self.verdict}: {self.reason[:60]}"
+
+
+class MetricRow(models.Model):
+    """One metric of a result. `value` is in `unit`; `position` is the operator's reading order."""
+
+    result = models.ForeignKey(TestResult, on_delete=models.CASCADE, related_name="metrics")
+    node = models.ForeignKey(Node, on_delete=models.PROTECT, null=True, blank=True)
+    position = models.PositiveSmallIntegerField()
+    name = models.CharField(max_length=63)
+    label = models.CharField(max_length=100)
+    value = models.FloatField()
+    unit = models.CharField(max_length=15, blank=True)
+    better = models.CharField(max_length=6, blank=True)
+    detail = models.CharField(max_length=2048, blank=True)
+
+    class Meta:
+        ordering = ("result", "position")
+        indexes = (models.Index(fields=("node", "name")),)
+        constraints = (
+            models.UniqueConstraint(
+                fields=("result", "node", "name"),
+                name="burnin_metric_is_unique",
+                nulls_distinct=False,
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.label} {self.value} {self.unit}".rstrip()

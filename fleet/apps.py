@@ -1,0 +1,7 @@
+"""The inventory application."""
+
+from django.apps import AppConfig
+
+
+class FleetConfig(AppConfig):
+    name = "fleet"
