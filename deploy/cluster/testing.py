@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -100,10 +101,12 @@ def wipe_all(home: Path) -> None:
 def wipe_forsaken(temporary: Path) -> None:
     """Wipe the clusters of test sessions that were killed before they could."""
     for home in temporary.glob(f"{PREFIX}*"):
-        pid = home.name.removeprefix(PREFIX)
-        if (
-            pid.isdecimal()
-            and home.stat().st_uid == os.geteuid()
-            and not Path("/proc", pid).exists()
-        ):
-            wipe_all(home)
+        with suppress(ClusterError, OSError):  # another session may be wiping it too
+            if _is_forsaken(home):
+                wipe_all(home)
+
+
+def _is_forsaken(home: Path) -> bool:
+    pid = home.name.removeprefix(PREFIX)
+    ours = home.stat().st_uid == os.geteuid()
+    return ours and pid.isdecimal() and not Path("/proc", pid).exists()
