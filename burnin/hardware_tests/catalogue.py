@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from typing import Any
 
@@ -15,7 +16,7 @@ def describe(test: type[BaseTest]) -> dict[str, Any]:
         "slug": test.slug,
         "display_name": test.display_name,
         "stage": test.stage,
-        "measures": (test.__doc__ or "").strip(),
+        "measures": _first_line(sys.modules[test.__module__].__doc__),
         "recipe_version": test.recipe_version,
         "fixed_knobs": dict(test.fixed_knobs),
         "fingerprint_tools": list(test.fingerprint_tools),
@@ -26,6 +27,11 @@ def describe(test: type[BaseTest]) -> dict[str, Any]:
             for resource_class in known_resource_classes()
         },
     }
+
+
+def _first_line(docstring: str | None) -> str:
+    # A definition's module is its data sheet, and its first line says what is measured.
+    return (docstring or "").strip().partition("\n")[0]
 
 
 def _metrics(test: type[BaseTest]) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ def test_every_test_can_be_described_as_json(test: type[BaseTest]) -> None:
     described = json.loads(json.dumps(describe(test), allow_nan=False))
 
     assert described["slug"] == test.slug
+    assert described["measures"].endswith(".")
     assert set(described["params"].get("properties", {})) == set(test.params_class.model_fields)
     for limits in described["thresholds"].values():
         assert limits["version"].startswith("shipped:")
@@ -23,6 +24,7 @@ def test_every_test_can_be_described_as_json(test: type[BaseTest]) -> None:
 def test_a_description_says_what_is_shown_and_what_is_acceptable() -> None:
     described = describe(HelloWorld)
 
+    assert described["measures"].startswith("One node answers.")
     assert described["metrics"] == [
         {
             "name": "responded",
