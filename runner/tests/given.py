@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -85,9 +86,19 @@ def metadata_of(workspace: Path) -> dict[str, Any]:
     return found
 
 
-def is_alive(pid: int) -> bool:
+def is_gone(pid: int) -> bool:
+    """Wait for a killed process to be gone, as a kill takes effect a moment later."""
+    until = time.monotonic() + 5
+    while _runs(pid):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def _runs(pid: int) -> bool:
     """Say whether the process runs; one that only waits to be reaped does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False

@@ -8,7 +8,7 @@ import pytest
 
 from runner.contract.artifacts import MAX_BYTES, STDERR, STDOUT
 from runner.endings import CannotRun
-from runner.tests.given import is_alive, workspace_in, write_tool
+from runner.tests.given import is_gone, workspace_in, write_tool
 
 
 def test_a_command_leaves_both_streams_and_its_exit_code(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_a_time_out_ends_the_whole_group(tmp_path: Path) -> None:
 
     assert done.timed_out
     assert done.exit_code == -15
-    assert not is_alive(int(done.stdout_tail))
+    assert is_gone(int(done.stdout_tail))
 
 
 def test_a_tool_that_ignores_term_is_killed(
@@ -76,7 +76,7 @@ def test_a_tool_that_ignores_term_is_killed(
     workspace.close()
 
     assert done.exit_code == -9
-    assert not is_alive(int(done.stdout_tail))
+    assert is_gone(int(done.stdout_tail))
 
 
 def test_a_grandchild_that_keeps_the_pipe_open_neither_hangs_us_nor_lives_on(
@@ -90,7 +90,7 @@ def test_a_grandchild_that_keeps_the_pipe_open_neither_hangs_us_nor_lives_on(
 
     assert (done.exit_code, done.timed_out) == (0, False)
     assert done.duration_s < 5
-    assert not is_alive(int(done.stdout_tail))
+    assert is_gone(int(done.stdout_tail))
 
 
 def test_a_grandchild_that_left_the_group_does_not_hang_us(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_a_sampler_lasts_as_long_as_its_with(tmp_path: Path) -> None:
     workspace.close()
 
     pid = int(samples.read_text().split()[0])
-    assert not is_alive(pid)
+    assert is_gone(pid)
     assert [command.argv[0] for command in workspace.commands] == ["sh", str(tool)]
 
 
