@@ -16,7 +16,7 @@ def describe(test: type[BaseTest]) -> dict[str, Any]:
         "slug": test.slug,
         "display_name": test.display_name,
         "stage": test.stage,
-        "measures": _first_line(sys.modules[test.__module__].__doc__),
+        "measures": _first_paragraph(sys.modules[test.__module__].__doc__),
         "recipe_version": test.recipe_version,
         "fixed_knobs": dict(test.fixed_knobs),
         "fingerprint_tools": list(test.fingerprint_tools),
@@ -29,9 +29,9 @@ def describe(test: type[BaseTest]) -> dict[str, Any]:
     }
 
 
-def _first_line(docstring: str | None) -> str:
-    # A definition's module is its data sheet, and its first line says what is measured.
-    return (docstring or "").strip().partition("\n")[0]
+def _first_paragraph(docstring: str | None) -> str:
+    # A definition's module is its data sheet, and its first paragraph says what is measured.
+    return " ".join((docstring or "").strip().partition("\n\n")[0].split())
 
 
 def _metrics(test: type[BaseTest]) -> list[dict[str, Any]]:
