@@ -1,0 +1,195 @@
+"""The author's loop on a fake cluster: what it tells, when it gives up, what it asks for once."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from burnin.hardware_tests.run_context import RunContext
+from burnin.hardware_tests.single_node.hello_world import HelloWorld, HelloWorldParams
+from burnin.satellite.config import SiteConfig
+from burnin.slurm.cluster import Answer, JobSnapshot, Observation, Submission, SubmitAnswer
+from burnin.slurm.fake import FakeCluster, Workload
+from burnin.states import Cause, Verdict
+from burnin.tests.attempts import NODE, TOKEN, write_attempt
+from burnin.workflow.author_loop import Bundle, Loop, Order, Refused, Report, run_once
+from runner.contract.wire import AttemptToken
+
+ORDER = Order(
+    test=HelloWorld(),
+    params=HelloWorldParams(),
+    context=RunContext(token=TOKEN, partition="main", timeout_minutes=5, nodelist=(NODE,)),
+    resource_class="cpu-generic",
+)
+BUNDLE = Bundle("runner-x.pyz", "0" * 64, b"bundle")
+SUBMISSION = Submission(TOKEN, "", b"")
+
+
+class ClusterClock:
+    """The cluster's own time: sleeping lets it pass."""
+
+    def __init__(self, cluster: FakeCluster) -> None:
+        self._cluster = cluster
+
+    def now(self) -> datetime:
+        return self._cluster.now
+
+    def sleep(self, seconds: float) -> None:
+        self._cluster.advance(seconds)
+
+
+class LosesTheAnswer(FakeCluster):
+    """Slurm takes the job, and its answer never arrives."""
+
+    def submit(
+        self,
+        submissions: Sequence[Submission],
+        *,
+        resubmit: frozenset[AttemptToken] = frozenset(),
+    ) -> dict[AttemptToken, SubmitAnswer]:
+        assert not resubmit, "it was asked for twice"
+        self.take_in_doubt(submissions[0])
+        return super().submit(submissions)
+
+
+class Forgets(FakeCluster):
+    """Neither squeue nor accounting remembers a job that has ended."""
+
+    def observe(self) -> Observation:
+        return replace(super().observe(), snapshots={})
+
+    def look_up(self, jobs: Mapping[str, AttemptToken]) -> dict[str, JobSnapshot]:
+        return {}
+
+
+class NeverStarts(FakeCluster):
+    """Every job asks for more nodes than there are."""
+
+    def _start_jobs(self) -> None:
+        for job in self._jobs:
+            job.reason = "PartitionNodeLimit"
+
+
+@dataclass
+class Bench:
+    """One order followed on a cluster; `told` is what the author would have read."""
+
+    here: Path
+    files: Mapping[str, bytes]
+    told: list[str]
+
+    def follow(self, cluster: FakeCluster, stop: Callable[[], str] = lambda: "") -> Report:
+        if cluster.workload_of(SUBMISSION) == Workload():
+            cluster.workload_of = lambda _: Workload(files=self.files)
+        loop = Loop(
+            site=SiteConfig(name="fake", work_dir="/w"),
+            cluster=cluster,
+            clock=ClusterClock(cluster),
+            tell=self.told.append,
+            stop=stop,
+        )
+        return run_once(loop, ORDER, bundle=BUNDLE, destination=self.here)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    left = write_attempt(tmp_path / "node").iterdir()
+    return Bench(tmp_path / "here", {path.name: path.read_bytes() for path in left}, [])
+
+
+@pytest.fixture
+def cluster() -> FakeCluster:
+    return FakeCluster((NODE,))
+
+
+def test_a_run_is_followed_to_its_verdict(bench: Bench, cluster: FakeCluster) -> None:
+    report = bench.follow(cluster)
+
+    assert report.judgement.verdict is Verdict.PASSED
+    assert bench.told[0] == "submitted as Slurm job 1"
+    assert report.directory == bench.here / TOKEN.directory
+    assert "#SBATCH --comment=" in (report.directory / "script.sh").read_text()
+
+
+def test_a_refusal_holds_slurms_words(bench: Bench, cluster: FakeCluster) -> None:
+    cluster.answers = [SubmitAnswer(Answer.REFUSED, words="Invalid qos specification")]
+
+    with pytest.raises(Refused, match="Slurm refused the job: Invalid qos specification"):
+        bench.follow(cluster)
+
+
+def test_a_full_queue_is_waited_for(bench: Bench, cluster: FakeCluster) -> None:
+    cluster.answers = [SubmitAnswer(Answer.BACK_OFF, words="Job violates QOS policy")]
+
+    assert bench.follow(cluster).judgement.verdict is Verdict.PASSED
+    assert "Slurm takes no more jobs for now: Job violates QOS policy" in bench.told
+
+
+def test_a_doubtful_submission_that_slurm_has_is_adopted(bench: Bench) -> None:
+    report = bench.follow(LosesTheAnswer((NODE,)))
+
+    assert report.judgement.verdict is Verdict.PASSED
+    assert report.snapshot is not None
+    assert report.snapshot.job_id == "1"
+
+
+def test_a_doubtful_submission_that_slurm_never_got_is_asked_for_again_after_the_grace(
+    bench: Bench, cluster: FakeCluster
+) -> None:
+    begun = cluster.now
+    cluster.answers = [SubmitAnswer(Answer.UNKNOWN, words="Socket timed out")]
+
+    report = bench.follow(cluster)
+
+    assert report.judgement.verdict is Verdict.PASSED
+    assert (cluster.now - begun).total_seconds() > cluster.facts().message_timeout_s
+
+
+def test_waiting_is_told_with_its_reason_and_ends_when_asked(
+    bench: Bench, cluster: FakeCluster
+) -> None:
+    cluster.fail_node(NODE)
+    looks = iter(["", "", "cancelled by ann"])
+
+    report = bench.follow(cluster, stop=lambda: next(looks, "cancelled by ann"))
+
+    assert any(
+        "PENDING: the job waits in the queue: its nodes are busy" in line for line in bench.told
+    )
+    assert (report.judgement.verdict, report.judgement.reason) == (
+        Verdict.SKIPPED,
+        "cancelled by ann",
+    )
+
+
+def test_a_node_that_dies_makes_the_run_inconclusive(bench: Bench, cluster: FakeCluster) -> None:
+    cluster.workload_of = lambda _: Workload(duration_s=100)
+
+    def kill_the_node_once_it_runs() -> str:
+        cluster.fail_node(NODE)
+        return ""
+
+    report = bench.follow(cluster, stop=kill_the_node_once_it_runs)
+
+    assert (report.judgement.verdict, report.judgement.cause) == (
+        Verdict.INCONCLUSIVE,
+        Cause.HARDWARE,
+    )
+
+
+def test_a_job_that_can_never_start_is_cancelled(bench: Bench) -> None:
+    report = bench.follow(NeverStarts((NODE,)))
+
+    assert (report.judgement.verdict, report.judgement.cause) == (Verdict.ERRORED, Cause.TEST)
+    assert "can never start" in report.judgement.reason
+    assert report.snapshot is not None
+    assert report.snapshot.state == "CANCELLED"
+
+
+def test_a_job_that_slurm_forgot_is_judged_by_what_it_left_behind(bench: Bench) -> None:
+    report = bench.follow(Forgets((NODE,)))
+
+    assert report.snapshot is None
+    assert report.judgement.verdict is Verdict.PASSED
