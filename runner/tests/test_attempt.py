@@ -36,6 +36,10 @@ def stress_told(**changes: Any) -> dict[str, Any]:
     return context_told(slug=Slugs.MEMORY_STRESS, params={"duration_s": 5}, **changes)
 
 
+def write_stress(tools: Path, script: str) -> None:
+    write_tool(tools, "stressapptest", f'[ "$1" = --help ] && exit\n{script}')
+
+
 def test_a_run_leaves_everything_the_hub_collects(tmp_path: Path) -> None:
     done = run_attempt(tmp_path, context_told(node_names=["n1"]), env=JOB)
 
@@ -121,7 +125,7 @@ def test_a_missing_tool_is_told_and_still_handed_over(tmp_path: Path) -> None:
 
 def test_our_own_deadline_ends_the_workload_and_hands_over(tmp_path: Path) -> None:
     tools = tmp_path / "bin"
-    write_tool(tools, "stressapptest", f"echo $$ > {tmp_path}/pid; echo working; sleep 100")
+    write_stress(tools, f"echo $$ > {tmp_path}/pid; echo working; sleep 100")
 
     done = run_attempt(tmp_path / "a", stress_told(time_limit_s=4), tools=tools, env=MEMORY)
 
@@ -138,7 +142,7 @@ def test_our_own_deadline_ends_the_workload_and_hands_over(tmp_path: Path) -> No
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_the_workload_and_hands_over(tmp_path: Path, number: signal.Signals) -> None:
     tools = tmp_path / "bin"
-    write_tool(tools, "stressapptest", f"echo $$ > {tmp_path}/pid; exec sleep 100")
+    write_stress(tools, f"echo $$ > {tmp_path}/pid; exec sleep 100")
     command = runner_command(tmp_path / "a", stress_told())
     run = subprocess.Popen(
         command, env=environment_of_node(tools, **MEMORY), stderr=subprocess.PIPE, text=True
@@ -156,7 +160,7 @@ def test_a_signal_ends_the_workload_and_hands_over(tmp_path: Path, number: signa
 
 def test_a_crash_after_the_claim_never_leads_to_a_second_workload(tmp_path: Path) -> None:
     tools = tmp_path / "bin"
-    write_tool(tools, "stressapptest", f"echo $$ >> {tmp_path}/pid; exec sleep 100")
+    write_stress(tools, f"echo $$ >> {tmp_path}/pid; exec sleep 100")
     run = subprocess.Popen(
         runner_command(tmp_path / "a", stress_told()), env=environment_of_node(tools, **MEMORY)
     )
@@ -211,7 +215,7 @@ def test_artifacts_reach_the_store_started_first_and_metadata_last(tmp_path: Pat
 
 def test_started_json_is_in_the_store_before_the_workload(tmp_path: Path) -> None:
     tools = tmp_path / "bin"
-    write_tool(tools, "stressapptest", f"touch {tmp_path}/begun; exec sleep 100")
+    write_stress(tools, f"touch {tmp_path}/begun; exec sleep 100")
 
     with serving() as store:
         uploads = {"started.json": store.url_of("started.json")}
