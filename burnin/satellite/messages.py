@@ -94,6 +94,21 @@ class CheckOrder(Message):
     probe_url: str
 
 
+class KnownJob(OfAttempt):
+    """A job whose end the hub has not heard of."""
+
+    job_id: JobId
+
+
+class RefreshOrder(Message):
+    """Report everything again, and find out what became of `jobs`.
+
+    A satellite that was away while a job ended and left squeue knows of it only from here.
+    """
+
+    jobs: tuple[KnownJob, ...] = Field(default=(), max_length=FACTS_PER_POST)
+
+
 # --- satellite to hub -------------------------------------------------------------------------
 
 
