@@ -1,25 +1,22 @@
 """One test sent to a real cluster and followed to its verdict, without a database."""
 
-import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Protocol
 
-from burnin.hardware_tests import sbatch
-from burnin.hardware_tests.base import BaseTest
-from burnin.hardware_tests.params import TestParams
-from burnin.hardware_tests.run_context import RunContext
 from burnin.satellite.config import SiteConfig
 from burnin.slurm import claims
 from burnin.slurm.cluster import Answer, Cluster, ClusterFacts, JobSnapshot, Submission
-from burnin.slurm.states import Meaning, Outcome, never_starts, outcome_of
+from burnin.slurm.states import Outcome, never_starts
 from burnin.states import Cause, Verdict
 from burnin.workflow.collect import collect
+from burnin.workflow.ending import LOST, ending_of
 from burnin.workflow.judge import EndedRun, Judgement, judge
+from burnin.workflow.render import Bundle, Order, make_submission
 from runner.contract import artifacts as contract
-from runner.contract.wire import AttemptToken, ExecutionContext
+from runner.contract.wire import AttemptToken
 
 LOST_AFTER = timedelta(seconds=60)  # neither squeue, scontrol nor sacct knows the job
 NEVER_AFTER_LOOKS = 2  # a reason can be stale for one look of the scheduler
@@ -33,29 +30,6 @@ class Clock(Protocol):
     def now(self) -> datetime: ...
 
     def sleep(self, seconds: float) -> None: ...
-
-
-@dataclass(frozen=True)
-class Order:
-    """What an author asks for: one test, once."""
-
-    test: BaseTest
-    params: TestParams
-    context: RunContext
-    resource_class: str
-
-    @property
-    def token(self) -> AttemptToken:
-        return self.context.token
-
-
-@dataclass(frozen=True)
-class Bundle:
-    """The runner as one file: its content and what vouches for it."""
-
-    name: str
-    sha256: str
-    content: bytes
 
 
 @dataclass(frozen=True)
@@ -97,34 +71,6 @@ def run_once(loop: Loop, order: Order, *, bundle: Bundle, destination: Path) -> 
     directory = collect(loop.cluster, order.token, destination)
     (directory / contract.SCRIPT).write_text(submission.script)
     return Report(_judge(order, ending, directory), ending.snapshot, directory)
-
-
-def make_submission(
-    order: Order, site: SiteConfig, *, bundle_path: str, bundle_sha256: str
-) -> Submission:
-    """Render the script and the context. The script holds no URL and no param."""
-    launch = sbatch.RunnerLaunch(
-        slug=order.test.slug,
-        bundle_path=bundle_path,
-        bundle_sha256=bundle_sha256,
-        attempt_dir=f"{site.work_dir}/attempts/{order.token.directory}",
-        python=site.node_python,
-        path=site.node_path,
-    )
-    script = sbatch.render(order.test.make_batch_config(order.context), launch)
-    context = ExecutionContext(
-        run_id=order.token.run_id,
-        attempt=order.token.attempt,
-        slug=order.test.slug,
-        params=order.params.resolved(),
-        node_names=list(order.context.nodelist or ()),
-        num_nodes=order.context.num_nodes,
-        time_limit_s=order.context.timeout_minutes * 60,
-        iterations=order.context.iterations,
-        facts_root=site.facts_root,
-        uploads={},
-    )
-    return Submission(order.token, script, json.dumps(context.as_json()).encode())
 
 
 def poll_delay(age_s: float) -> float:
@@ -199,13 +145,13 @@ class _Watch:
             snapshot = self._look()
             if snapshot is not None:
                 self._last_seen = self._loop.clock.now()
-                outcome = self._outcome(snapshot)
+                outcome = ending_of(snapshot.state, snapshot.reason, source=snapshot.source)
                 self._tell(snapshot, outcome)
                 if outcome.final:
                     return _Ending(outcome, snapshot, self._cancel_reason, self._never)
                 self._refuse_to_wait_for_ever(snapshot)
             elif self._loop.clock.now() - self._last_seen > LOST_AFTER:
-                return _Ending(_LOST, None, self._cancel_reason, self._never)
+                return _Ending(LOST, None, self._cancel_reason, self._never)
             self._loop.clock.sleep(poll_delay((self._loop.clock.now() - self._begun).seconds))
             self._heed_stop()
 
@@ -218,12 +164,6 @@ class _Watch:
             if each.job_id == self._job_id:
                 return each
         return self._loop.cluster.look_up({self._job_id: self._token}).get(self._job_id)
-
-    def _outcome(self, snapshot: JobSnapshot) -> Outcome:
-        outcome = outcome_of(snapshot.state, snapshot.reason)
-        # A preempted job may come back under its id, until only accounting remembers it.
-        is_gone = snapshot.source == "sacct" and outcome.meaning is Meaning.ERRORED
-        return replace(outcome, final=True) if is_gone else outcome
 
     def _tell(self, snapshot: JobSnapshot, outcome: Outcome) -> None:
         place = f" on {snapshot.node_list}" if snapshot.node_list else ""
@@ -248,11 +188,6 @@ class _Watch:
         self._loop.tell(f"cancelling: {reason}")
         self._cancel_reason = reason
         self._loop.cluster.cancel([self._job_id])
-
-
-_LOST = Outcome(
-    Meaning.JUDGE, True, "infrastructure", "is no longer known to squeue, scontrol and sacct"
-)
 
 
 def _judge(order: Order, ending: _Ending, directory: Path) -> Judgement:

@@ -8,7 +8,7 @@ from pathlib import Path
 from burnin.runner_bundle import build_runner
 from burnin.satellite.config import BadSite, SiteConfig, cluster_at, load_site
 from burnin.slurm.cluster import Cluster
-from burnin.workflow.author_loop import Bundle
+from burnin.workflow.render import Bundle
 
 
 class SystemClock:

@@ -8,7 +8,7 @@ from django.core.management.base import OutputWrapper
 from burnin.management.hardware_tests import order
 from burnin.satellite.config import SiteConfig
 from burnin.workflow import wiring
-from burnin.workflow.author_loop import make_submission
+from burnin.workflow.render import make_submission
 
 NOWHERE = SiteConfig(name="nowhere", work_dir="/work_dir")
 

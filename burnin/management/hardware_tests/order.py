@@ -8,7 +8,7 @@ from burnin.hardware_tests.params import parse_params
 from burnin.hardware_tests.registry import get_test_class
 from burnin.hardware_tests.run_context import RunContext
 from burnin.slurm import hostlist
-from burnin.workflow.author_loop import Order
+from burnin.workflow.render import Order
 from runner.contract.wire import AttemptToken
 
 DEFAULT_RESOURCE_CLASS = "cpu-generic"

@@ -6,8 +6,9 @@ from burnin.hardware_tests.iterations import Measured
 from burnin.hardware_tests.metrics import Better
 from burnin.hardware_tests.thresholds.schema import Bound, Standing
 from burnin.states import Verdict
-from burnin.workflow.author_loop import Order, Report
+from burnin.workflow.author_loop import Report
 from burnin.workflow.judge import Judgement
+from burnin.workflow.render import Order
 
 EXIT_CODES = {
     Verdict.PASSED: 0,

@@ -14,7 +14,8 @@ from burnin.slurm.cluster import Answer, JobSnapshot, Observation, Submission, S
 from burnin.slurm.fake import FakeCluster, Workload
 from burnin.states import Cause, Verdict
 from burnin.tests.attempts import NODE, TOKEN, write_attempt
-from burnin.workflow.author_loop import Bundle, Loop, Order, Refused, Report, run_once
+from burnin.workflow.author_loop import Loop, Refused, Report, run_once
+from burnin.workflow.render import Bundle, Order
 from runner.contract.wire import AttemptToken
 
 ORDER = Order(
