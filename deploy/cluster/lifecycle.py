@@ -116,8 +116,7 @@ def _ensure(cluster: Cluster, name: str) -> bool:
 def _ensure_nodes(cluster: Cluster) -> list[str]:
     running = slurm.nodes_with_slurmd(cluster, processes.find(cluster))
     missing = [name for name in cluster.node_names if name not in running]
-    slurm.start_nodes(cluster, missing)
-    slurm.await_nodes(cluster)
+    slurm.await_nodes(cluster, slurm.start_nodes(cluster, missing))
     return [f"slurmd {name}" for name in missing]
 
 

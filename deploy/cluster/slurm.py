@@ -1,5 +1,6 @@
 """slurmctld and the slurmd of every virtual node."""
 
+import subprocess
 import time
 
 from deploy.cluster import ports, processes
@@ -35,21 +36,26 @@ def nodes_with_slurmd(cluster: Cluster, found: list[processes.Process]) -> set[s
     }
 
 
-def start_nodes(cluster: Cluster, names: list[str]) -> None:
-    """Start these nodes' slurmd all at once."""
+Daemons = dict[str, subprocess.Popen[bytes]]
+
+
+def start_nodes(cluster: Cluster, names: list[str]) -> Daemons:
+    """Start these nodes' slurmd all at once, and return them by node name."""
     for name in names:
         port = cluster.ports.first_slurmd + cluster.node_names.index(name)
         ports.require_free(port, owner=f"slurmd {name}")
-    for name in names:
-        command = ["slurmd", "-D", "-N", name, "-f", str(cluster.slurm_conf)]
-        processes.start(command, cluster, log=f"slurmd-{name}.out")
+    command = ["slurmd", "-D", "-f", str(cluster.slurm_conf), "-N"]
+    return {
+        name: processes.start([*command, name], cluster, log=f"slurmd-{name}.out") for name in names
+    }
 
 
-def await_nodes(cluster: Cluster) -> None:
+def await_nodes(cluster: Cluster, started: Daemons) -> None:
     """Wait until slurmctld has heard from every node; drained ones may stay drained."""
     give_up = time.monotonic() + READY_S
     while silent := _silent_nodes(cluster):
-        if time.monotonic() > give_up:
+        ended = any(name in started and started[name].poll() is not None for name in silent)
+        if ended or time.monotonic() > give_up:
             words = processes.last_words(cluster, f"slurmd-{silent[0]}")
             raise ClusterError(f"{len(silent)} nodes do not answer, first {silent[0]}: {words}")
         time.sleep(0.1)
