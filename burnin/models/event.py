@@ -2,15 +2,13 @@
 
 from django.db import models
 
-from burnin.models.run import TestRun
-
 
 class TestRunEvent(models.Model):
     """One move of a run. Written in the transaction that moves it, never changed."""
 
     __test__ = False
 
-    run = models.ForeignKey(TestRun, on_delete=models.CASCADE, related_name="events")
+    run = models.ForeignKey("burnin.TestRun", on_delete=models.CASCADE, related_name="events")
     at = models.DateTimeField()
     before = models.CharField(max_length=10, blank=True)
     after = models.CharField(max_length=10)

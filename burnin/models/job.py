@@ -1,12 +1,16 @@
 """One operator request: a preset on a set of nodes."""
 
+from __future__ import annotations
+
 import uuid
+from collections.abc import Mapping
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
 from burnin.models.preset import Preset
+from burnin.models.set_sql import Change, SetWriter
 from fleet.models import Node, Site
 
 
@@ -93,6 +97,28 @@ class JobNode(models.Model):
         return f"{self.node} in {self.job_id}"
 
 
+CountKey = tuple[uuid.UUID, int, str]  # job, stage, and a run state or the verdict of judged ones
+
+
+class JobCountManager(models.Manager["JobCount"]):
+    """Counters that change with the runs."""
+
+    def add(self, deltas: Mapping[CountKey, int]) -> None:
+        """Add to each counter. Call it in the transaction that moves the runs.
+
+        Raises IntegrityError if more leave a place than were counted there: nothing moves then.
+        """
+        rows = [
+            {"job_id": job, "stage": stage, "key": key, "count": delta}
+            for (job, stage, key), delta in sorted(deltas.items())
+            if delta
+        ]
+        writer = SetWriter(self.model, self.db)
+        missing = [{**row, "count": 0} for row in rows]
+        writer.insert(missing, end="ON CONFLICT DO NOTHING")
+        writer.update(rows, Change(match=("job_id", "stage", "key"), added=("count",)))
+
+
 class JobCount(models.Model):
     """How many runs of a job stand at `key`: a run state, or the verdict of judged ones.
 
@@ -103,6 +129,8 @@ class JobCount(models.Model):
     stage = models.PositiveSmallIntegerField()
     key = models.CharField(max_length=20)
     count = models.PositiveIntegerField(default=0)
+
+    objects = JobCountManager()
 
     class Meta:
         constraints = (

@@ -3,18 +3,152 @@
 from __future__ import annotations
 
 import uuid
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
 
-from django.db import models
+from django.db import models, transaction
 from django.db.models import Q
 
-from burnin.models.job import Job
-from burnin.states import Cause, RunState, Verdict
+from burnin.models.event import TestRunEvent
+from burnin.models.job import CountKey, Job, JobCount
+from burnin.models.set_sql import Change, Condition, Row, SetWriter
+from burnin.models.text import storable
+from burnin.states import NEXT, Cause, RunState, Verdict
 from fleet.models import Node, Site
 from runner.contract.wire import AttemptToken
 
 
 def choices_of(values: type[RunState] | type[Verdict] | type[Cause]) -> list[tuple[str, str]]:
     return [(each.value, each.value or "none") for each in values]
+
+
+class IllegalMove(ValueError):
+    """No run may go from the one state to the other: a defect of the caller."""
+
+    def __init__(self, before: RunState, after: RunState) -> None:
+        super().__init__(f"a run cannot go from {before} to {after}")
+
+
+class TestRunManager(models.Manager["TestRun"]):
+    """Runs, and the only ways to change where they stand: nothing else writes `state`.
+
+    A move is one transaction: a conditional UPDATE with the source state in its WHERE, events
+    and counters. A late second courier changes nothing, and misses its ids in the answer.
+    """
+
+    __test__ = False
+
+    def plan(
+        self, runs: Sequence[TestRun], nodes: Mapping[uuid.UUID, Sequence[int]], *, now: datetime
+    ) -> None:
+        """Create planned runs. `nodes` holds each run's node ids, in the order of its node list."""
+        members = [
+            RunNode(run_id=run_id, node_id=node_id, position=position)
+            for run_id, node_ids in nodes.items()
+            for position, node_id in enumerate(node_ids)
+        ]
+        with transaction.atomic(using=self.db):
+            self.bulk_create(runs)
+            RunNode.objects.using(self.db).bulk_create(members)
+            self._tell([(run.id, "") for run in runs], "", RunState.PLANNED, now)
+            self._count(Counter((run.job_id, run.stage, RunState.PLANNED.value) for run in runs))
+
+    def move(
+        self,
+        run_ids: Iterable[uuid.UUID],
+        before: RunState,
+        after: RunState,
+        *,
+        now: datetime,
+        note: str = "",
+        **changes: Any,
+    ) -> list[uuid.UUID]:
+        """Move the runs that are in `before`, set `changes` on each, and return their ids."""
+        each = dict.fromkeys(run_ids, note)
+        rows = [{"id": run_id} for run_id in each]
+        return self._move(rows, before, after, now=now, notes=each, constants=changes)
+
+    def move_each(
+        self,
+        changes: Mapping[uuid.UUID, Row],
+        before: RunState,
+        after: RunState,
+        *,
+        now: datetime,
+        notes: Mapping[uuid.UUID, str] | None = None,
+    ) -> list[uuid.UUID]:
+        """Move like `move`, where each run has values of its own, all for the same fields."""
+        rows = [{"id": run_id, **own} for run_id, own in changes.items()]
+        return self._move(rows, before, after, now=now, notes=notes or {}, constants={})
+
+    def claim(
+        self, run_ids: Iterable[uuid.UUID], state: RunState, *, for_: timedelta, now: datetime
+    ) -> list[TestRun]:
+        """Take those runs in `state` that nobody carries; for that long others leave them alone.
+
+        A move ends the claim, and so does `release`.
+        """
+        rows = [{"id": run_id} for run_id in dict.fromkeys(run_ids)]
+        free = Condition(
+            "state = %s AND (carried_until IS NULL OR carried_until <= %s)",
+            (("state", state.value), ("carried_until", now)),
+        )
+        change = Change(free, constants={"carried_until": now + for_}, skip_locked=True)
+        with transaction.atomic(using=self.db):
+            claimed = [found[0] for found in SetWriter(self.model, self.db).update(rows, change)]
+        return list(self.filter(pk__in=claimed).select_related("job", "site"))
+
+    def release(self, run_ids: Iterable[uuid.UUID]) -> None:
+        """Give claimed runs back before their time."""
+        rows = [{"id": run_id} for run_id in dict.fromkeys(run_ids)]
+        SetWriter(self.model, self.db).update(rows, Change(constants={"carried_until": None}))
+
+    def _move(
+        self,
+        rows: Sequence[Row],
+        before: RunState,
+        after: RunState,
+        *,
+        now: datetime,
+        notes: Mapping[uuid.UUID, str],
+        constants: Row,
+    ) -> list[uuid.UUID]:
+        if after not in NEXT[before]:
+            raise IllegalMove(before, after)
+        change = Change(
+            condition=Condition("state = %s", (("state", before.value),)),
+            constants={**constants, "state": after.value, "moved_at": now, "carried_until": None},
+            own=tuple(name for name in (rows[0] if rows else ()) if name != "id"),
+            returning=("id", "job_id", "stage", "verdict"),
+        )
+        with transaction.atomic(using=self.db):
+            moved = SetWriter(self.model, self.db).update(rows, change)
+            self._tell([(run[0], notes.get(run[0], "")) for run in moved], before, after, now)
+            self._count(_deltas(moved, before, after))
+        return [run[0] for run in moved]
+
+    def _tell(
+        self, notes: Sequence[tuple[uuid.UUID, str]], before: str, after: str, now: datetime
+    ) -> None:
+        SetWriter(TestRunEvent, self.db).insert(
+            [{"run_id": run_id, "note": storable(note, limit=2000)} for run_id, note in notes],
+            constants={"at": now, "before": str(before), "after": str(after)},
+        )
+
+    def _count(self, deltas: Mapping[CountKey, int]) -> None:
+        JobCount.objects.db_manager(self.db).add(deltas)
+
+
+def _deltas(
+    moved: Sequence[tuple[Any, ...]], before: RunState, after: RunState
+) -> Mapping[CountKey, int]:
+    deltas: Counter[CountKey] = Counter()
+    for _, job_id, stage, verdict in moved:
+        deltas[job_id, stage, before.value] -= 1
+        deltas[job_id, stage, verdict or after.value] += 1
+    return deltas
 
 
 class TestRun(models.Model):
@@ -28,7 +162,9 @@ class TestRun(models.Model):
     stage = models.PositiveSmallIntegerField()
     step = models.PositiveSmallIntegerField(help_text="Position in the job's frozen steps.")
     slug = models.CharField(max_length=63)
-    state = models.CharField(max_length=10, choices=choices_of(RunState), default=RunState.PLANNED)
+    state = models.CharField(
+        max_length=10, choices=choices_of(RunState), default=RunState.PLANNED.value
+    )
     verdict = models.CharField(max_length=12, choices=choices_of(Verdict), blank=True, default="")
     cause = models.CharField(max_length=14, choices=choices_of(Cause), blank=True, default="")
     reason = models.CharField(max_length=2000, blank=True)
@@ -41,6 +177,8 @@ class TestRun(models.Model):
     carried_until = models.DateTimeField(
         null=True, blank=True, help_text="A worker has claimed it until then."
     )
+
+    objects = TestRunManager()
 
     class Meta:
         ordering = ("created_at",)

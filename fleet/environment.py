@@ -1,0 +1,54 @@
+"""What the environment says, as Django wants it. Wrong values are named by burnin's checks."""
+
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+import dj_database_url
+
+SECRET_BYTES = 48
+YES = frozenset({"1", "true", "yes", "on"})
+
+# A writer waits for the lock from its first statement on, so no transaction fails halfway.
+SQLITE_OPTIONS = {
+    "timeout": 20,
+    "transaction_mode": "IMMEDIATE",
+    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+}
+
+
+def is_on(name: str) -> bool:
+    return os.environ.get(name, "").strip().lower() in YES
+
+
+def words(name: str, default: str) -> list[str]:
+    """Return a comma-separated variable as a list, without empty parts."""
+    return [word for part in os.environ.get(name, default).split(",") if (word := part.strip())]
+
+
+def database(url: str) -> dict[str, Any]:
+    """Return the database of a URL: `sqlite:////abs/file` or `postgres://user:pw@host/name`."""
+    config: dict[str, Any] = dict(
+        dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True)
+    )
+    if config["ENGINE"].endswith("sqlite3"):
+        config["OPTIONS"] = {**config.get("OPTIONS", {}), **SQLITE_OPTIONS}
+    return config
+
+
+def own_secret(path: Path) -> str:
+    """Return the secret in a file that only we can read; the first to ask makes it."""
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(f".{path.name}.{os.getpid()}")
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(secrets.token_urlsafe(SECRET_BYTES))
+        try:
+            os.link(draft, path)
+        except FileExistsError:
+            pass  # another process was first: its secret is ours
+        finally:
+            draft.unlink()
+    return path.read_text().strip()
