@@ -252,9 +252,23 @@ class Attempt(models.Model):
     started_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
     observed_at = models.DateTimeField(null=True, blank=True)
+    relay_asked_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the satellite was asked for late artifacts."
+    )
+    relayed_at = models.DateTimeField(
+        null=True, blank=True, help_text="When it said that it has uploaded all there is."
+    )
+    relay_words = models.CharField(max_length=1000, blank=True)
 
     class Meta:
         ordering = ("run", "number")
+        indexes = (
+            models.Index(
+                fields=("observed_at",),
+                condition=Q(ended_at=None) & ~Q(slurm_job_id=""),
+                name="burnin_live_attempts",
+            ),
+        )
         constraints = (
             models.UniqueConstraint(fields=("run", "number"), name="burnin_attempt_is_unique"),
             models.CheckConstraint(
