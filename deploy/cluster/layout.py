@@ -190,6 +190,7 @@ def remove(cluster: Cluster) -> None:
     shutil.rmtree(cluster.run_directory, ignore_errors=True)
     for name in ("database", "log", "roots", "run", "ssh", "state", "work"):
         shutil.rmtree(cluster.directory / name, ignore_errors=True)
+    (cluster.directory / "cgroup.conf").unlink(missing_ok=True)
     for name in ("gres.conf", "slurm.conf", "slurmdbd.conf", "site.toml", "local.toml"):
         (cluster.directory / name).unlink(missing_ok=True)
     _record(cluster.directory).unlink(missing_ok=True)
