@@ -39,8 +39,8 @@ test: check  ## check, then every test, with a real Slurm cluster
 	$(CLUSTER) install
 	$(BIN)/pytest $(PYTEST_OPTIONS)
 
-cluster: venv  ## Bring up a real Slurm cluster of 8 nodes in var/cluster (CLUSTER_OPTIONS="--gpus 8")
-	$(CLUSTER) up var/cluster --node-roots $(CLUSTER_OPTIONS)
+cluster: venv  ## Bring up Slurm (8 nodes), Redis, PostgreSQL and S3 in var/cluster (CLUSTER_OPTIONS="--gpus 8")
+	$(CLUSTER) up var/cluster --node-roots --services $(CLUSTER_OPTIONS)
 	@mkdir -p var/sites && cp var/cluster/site.toml var/sites/cluster.toml
 
 cluster-down:  ## End it; its data stay until `python3 deploy/cluster wipe var/cluster`

@@ -9,7 +9,7 @@ import pytest
 
 from deploy.cluster import testing
 from deploy.cluster.errors import ClusterError
-from deploy.cluster.testing import RealCluster
+from deploy.cluster.testing import RealCluster, RealServices
 
 HOME_VARIABLE = "FM_TEST_CLUSTERS"  # inherited by xdist's workers, who share one cluster
 # A dead node is NODE_FAIL in some 18 s; a finished job stays visible for longer than that.
@@ -17,14 +17,6 @@ QUICK = ("SlurmdTimeout=10", "MessageTimeout=5", "MinJobAge=60", "KillWait=3")
 SETTINGS = tuple(word for setting in QUICK for word in ("--set", setting))
 SHARED = ("main", "down:State=DOWN", "short:MaxTime=1")  # in `short`, five minutes never start
 PARTITIONS = tuple(word for partition in SHARED for word in ("--partition", partition))
-PARTITIONS = (
-    "--partition",
-    "main",
-    "--partition",
-    "down:State=DOWN",
-    "--partition",
-    "short:MaxTime=1",
-)
 
 
 def _is_worker(config: pytest.Config) -> bool:
@@ -59,6 +51,39 @@ def cluster() -> RealCluster:
     return _bring_up(
         Path(os.environ[HOME_VARIABLE]) / "shared", "--node-roots", *PARTITIONS, *SETTINGS
     )
+
+
+@pytest.fixture(scope="session")
+def services() -> RealServices:
+    """Redis, PostgreSQL and S3 for this test session, without Slurm.
+
+    They are shared: a test that kills one of them takes `start_services` instead, and others keep
+    to a site, a database or keys of their own.
+    """
+    return _bring_up_services(Path(os.environ[HOME_VARIABLE]) / "services")
+
+
+def _bring_up_services(directory: Path) -> RealServices:
+    try:
+        return testing.bring_up_services(directory)
+    except ClusterError as error:
+        pytest.fail(f"no real services: {error}", pytrace=False)
+
+
+@pytest.fixture
+def start_services() -> Iterator[Callable[[], RealServices]]:
+    """Start private services that are gone when the test ends."""
+    home = Path(os.environ[HOME_VARIABLE])
+    home.mkdir(exist_ok=True)
+    started: list[Path] = []
+
+    def start() -> RealServices:
+        started.append(Path(tempfile.mkdtemp(prefix="services-", dir=home)))
+        return _bring_up_services(started[-1])
+
+    yield start
+    for directory in started:
+        testing.command("wipe", str(directory))
 
 
 @pytest.fixture

@@ -5,13 +5,14 @@ import sys
 from collections import Counter
 from typing import Any
 
-from deploy.cluster import layout, lifecycle, packages, processes
+from deploy.cluster import layout, lifecycle, packages, processes, redis
 from deploy.cluster.errors import ClusterError
-from deploy.cluster.layout import Options
+from deploy.cluster.layout import Cluster, Options
 
 EPILOG = """
 `up` starts what does not run and leaves the rest alone: it is safe at any time, after a crash too.
 `down` ends every process and keeps all data; `wipe` deletes what `up` wrote as well.
+`site-broker` makes the site's own Redis user and prints the URL that goes into its TOML file.
 `install` installs the Debian packages (some or all groups of them), which `up` does by itself.
 """
 
@@ -39,12 +40,15 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    for name in COMMANDS:
+    for name in ("up", "down", "wipe", "status"):
         # An option that is not given is absent: `up` then keeps what the cluster was made with.
         one = commands.add_parser(name, argument_default=argparse.SUPPRESS)
         one.add_argument("directory", metavar="DIR", help="where everything of the cluster lives")
         if name == "up":
             _add_options(one)
+    site = commands.add_parser("site-broker")
+    site.add_argument("directory", metavar="DIR")
+    site.add_argument("site", metavar="SITE", help="the site's name")
     install = commands.add_parser("install")
     install.add_argument("groups", nargs="*", metavar="GROUP", help=", ".join(packages.GROUPS))
     return parser
@@ -73,6 +77,21 @@ def _add_options(up: argparse.ArgumentParser) -> None:
     )
     up.add_argument("--no-accounting", action="store_false", dest="accounting")
     up.add_argument("--node-roots", action="store_true", help="make every node its own machine")
+    parts = up.add_mutually_exclusive_group()
+    parts.add_argument(
+        "--services",
+        action="store_const",
+        dest="parts",
+        const=(layout.SLURM, layout.SERVICES),
+        help="Redis, PostgreSQL and an S3 server besides; hub.env says how a hub reaches them",
+    )
+    parts.add_argument(
+        "--only-services",
+        action="store_const",
+        dest="parts",
+        const=(layout.SERVICES,),
+        help="those three, and no Slurm",
+    )
     up.add_argument("--first-port", type=int, help="first of the ports (any free ones)")
 
 
@@ -81,15 +100,28 @@ def _up(directory: str, arguments: dict[str, Any]) -> str:
     asked = arguments | lists
     Options(**asked)  # refuse what is malformed before anything is installed or written
     home = layout.resolve(directory)
-    packages.install_missing(_groups(asked))
+    packages.install_missing(_groups(layout.load(home), asked))
     layout.prepare_directory(home)
     with lifecycle.exclusive(home):
         cluster = lifecycle.plan(home, asked)
         started = lifecycle.up(cluster)
-    where = f"export SLURM_CONF={cluster.slurm_conf}"
-    if not started:
-        return f"The cluster in {home} is up already.\n{where}"
-    return f"The cluster in {home} is up: {cluster.options.nodes} nodes.\n{where}"
+    state = "up" if started else "up already"
+    return "\n".join([f"The cluster in {home} is {state}: {_size(cluster)}.", *_exports(cluster)])
+
+
+def _size(cluster: Cluster) -> str:
+    slurm = f"{cluster.options.nodes} nodes"
+    sizes = {layout.SLURM: slurm, layout.SERVICES: "Redis, PostgreSQL, S3"}
+    return ", ".join(sizes[part] for part in cluster.options.parts)
+
+
+def _exports(cluster: Cluster) -> list[str]:
+    """Return what a shell is told to reach the cluster."""
+    ways = {
+        layout.SLURM: f"export SLURM_CONF={cluster.slurm_conf}",
+        layout.SERVICES: f"set -a; . {cluster.hub_env}; set +a",
+    }
+    return [ways[part] for part in cluster.options.parts]
 
 
 def _install(groups: list[str]) -> str:
@@ -101,9 +133,11 @@ def _install(groups: list[str]) -> str:
     return f"Installed {', '.join(installed)}." if installed else "Every package is installed."
 
 
-def _groups(asked: dict[str, Any]) -> list[str]:
-    accounting = asked.get("accounting", True)
-    return ["cluster", "tools", *(["accounting"] if accounting else [])]
+def _groups(known: Cluster | None, asked: dict[str, Any]) -> list[str]:
+    options = known.options if known else Options(**asked)
+    slurm = ["cluster", "tools", *(["accounting"] if options.accounting else [])]
+    groups = {layout.SLURM: slurm, layout.SERVICES: ["services"]}
+    return [group for part in options.parts for group in groups[part]]
 
 
 def _down(directory: str, arguments: dict[str, Any]) -> str:
@@ -139,4 +173,19 @@ def _status(directory: str, arguments: dict[str, Any]) -> str:
     return f"{home}: {running or 'nothing runs'}"
 
 
-COMMANDS = {"up": _up, "down": _down, "wipe": _wipe, "status": _status}
+def _site_broker(directory: str, arguments: dict[str, Any]) -> str:
+    home = layout.resolve(directory)
+    cluster = layout.load(home)
+    if cluster is None or layout.SERVICES not in cluster.options.parts:
+        raise ClusterError(f"there are no services in {home}; `up --services` starts them")
+    with lifecycle.exclusive(home):
+        return redis.allow_site(cluster, arguments["site"])
+
+
+COMMANDS = {
+    "up": _up,
+    "down": _down,
+    "wipe": _wipe,
+    "status": _status,
+    "site-broker": _site_broker,
+}

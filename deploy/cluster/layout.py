@@ -18,6 +18,7 @@ MAX_DIRECTORY = 60
 PLAIN_PATH = re.compile(r"/[A-Za-z0-9/._+-]*")  # slurm.conf has no way to quote anything else
 PARTITION = re.compile(r"[A-Za-z][\w-]*(:\w+=[\w.=,-]+)?")
 SETTING = re.compile(r"\w+=\S+")
+SLURM, SERVICES = "slurm", "services"
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Options:
     accounting: bool = True
     node_roots: bool = False
     first_port: int = 0  # 0: wherever there is room
+    parts: tuple[str, ...] = (SLURM,)  # SERVICES: Redis, PostgreSQL and S3, for a hub
 
     def __post_init__(self) -> None:
         _within("--nodes", self.nodes, low=1, high=MAX_NODES)
@@ -62,6 +64,9 @@ class Ports:
     slurmdbd: int
     sshd: int
     first_slurmd: int
+    redis: int = 0
+    postgres: int = 0
+    s3: int = 0
 
 
 @dataclass(frozen=True)
@@ -102,6 +107,19 @@ class Cluster:
         return self.directory / "database"
 
     @property
+    def services_directory(self) -> Path:
+        return self.directory / "services"
+
+    @property
+    def postgres_directory(self) -> Path:
+        """May be a link: root's PostgreSQL runs as somebody who cannot enter every directory."""
+        return self.services_directory / "postgres"
+
+    @property
+    def hub_env(self) -> Path:
+        return self.directory / "hub.env"
+
+    @property
     def munge_socket(self) -> Path:
         return self.run_directory / "munge.socket"
 
@@ -131,6 +149,11 @@ class Cluster:
             "ssh_key_file": str(self.ssh_directory / "user_key"),
             "ssh_known_hosts": str(self.ssh_directory / "known_hosts"),
         }
+        if SERVICES in self.options.parts:
+            document |= {
+                "services_file": str(self.services_directory / "services.json"),
+                "hub_env": str(self.hub_env),
+            }
         write_whole(_record(self.directory), json.dumps(document, indent=2) + "\n")
 
 
@@ -142,7 +165,7 @@ def load(directory: Path) -> Cluster | None:
     """Return the cluster that lives in this directory, or None if there is none."""
     try:
         document = json.loads(_record(directory).read_text())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as error:
         raise ClusterError(f"cannot read {_record(directory)}: {error}") from error
@@ -158,7 +181,7 @@ def load(directory: Path) -> Cluster | None:
 
 
 def _options(document: dict[str, Any]) -> Options:
-    lists = {name: tuple(document[name]) for name in ("partitions", "settings")}
+    lists = {name: tuple(value) for name, value in document.items() if isinstance(value, list)}
     return Options(**(document | lists))
 
 
@@ -188,10 +211,12 @@ def choose_run_directory(directory: Path) -> Path:
 def remove(cluster: Cluster) -> None:
     """Delete everything `up` wrote, work_dir included; the directory goes too once it is empty."""
     shutil.rmtree(cluster.run_directory, ignore_errors=True)
-    for name in ("database", "log", "roots", "run", "ssh", "state", "work"):
+    if cluster.postgres_directory.is_symlink():
+        shutil.rmtree(cluster.postgres_directory.resolve(), ignore_errors=True)
+    for name in ("database", "log", "roots", "run", "services", "ssh", "state", "work"):
         shutil.rmtree(cluster.directory / name, ignore_errors=True)
     (cluster.directory / "cgroup.conf").unlink(missing_ok=True)
-    for name in ("gres.conf", "slurm.conf", "slurmdbd.conf", "site.toml", "local.toml"):
+    for name in ("gres.conf", "slurm.conf", "slurmdbd.conf", "site.toml", "local.toml", "hub.env"):
         (cluster.directory / name).unlink(missing_ok=True)
     _record(cluster.directory).unlink(missing_ok=True)
     (cluster.directory / "lock").unlink(missing_ok=True)

@@ -13,14 +13,18 @@ from deploy.cluster import (
     munge,
     node_roots,
     ports,
+    postgres,
     processes,
+    redis,
+    s3,
+    service_files,
     site_files,
     slurm,
     slurm_conf,
     sshd,
 )
 from deploy.cluster.errors import ClusterError
-from deploy.cluster.layout import Cluster, Options
+from deploy.cluster.layout import SERVICES, SLURM, Cluster, Options
 from deploy.cluster.processes import JOB, REMOTE_COMMAND, Process
 
 LOCK_S = 300
@@ -30,7 +34,8 @@ WAVES = (
     ({"slurmd", "slurmstepd", JOB, REMOTE_COMMAND}, 1.0),
     ({"slurmdbd"}, 10.0),
     ({"mariadbd"}, 30.0),
-    ({"munged"}, 5.0),
+    ({"munged", "redis-server", "rclone"}, 5.0),
+    ({"postgres"}, 20.0),
 )
 
 
@@ -79,24 +84,47 @@ def up(cluster: Cluster) -> list[str]:
     cluster.run_directory.mkdir(mode=0o755, exist_ok=True)
     cluster.log_directory.mkdir(exist_ok=True)
     cluster.save()
+    if SERVICES in cluster.options.parts:
+        service_files.write(cluster)
+    if SLURM in cluster.options.parts:
+        _write_slurm_files(cluster)
+    started = [name for name in _daemons(cluster) if _ensure(cluster, name)]
+    if SLURM in cluster.options.parts:
+        started += _ensure_nodes(cluster)
+    return started
+
+
+def _write_slurm_files(cluster: Cluster) -> None:
     slurm_conf.write(cluster)
     site_files.write(cluster)
     if cluster.options.node_roots:
         node_roots.write(cluster)
-    started = [name for name in _services(cluster) if _ensure(cluster, name)]
-    started += _ensure_nodes(cluster)
-    return started
 
 
-def _services(cluster: Cluster) -> dict[str, Any]:
+def _daemons(cluster: Cluster) -> dict[str, Any]:
     """Return name → (is it well, start it), in the order in which each needs the one before."""
-    services = {"munged": (munge.answers, munge.start)}
+    parts = cluster.options.parts
+    return (_hub_services() if SERVICES in parts else {}) | (
+        _slurm_daemons(cluster) if SLURM in parts else {}
+    )
+
+
+def _hub_services() -> dict[str, Any]:
+    return {
+        "redis-server": (redis.answers, redis.start),
+        "postgres": (postgres.answers, postgres.start),
+        "rclone": (s3.answers, s3.start),
+    }
+
+
+def _slurm_daemons(cluster: Cluster) -> dict[str, Any]:
+    daemons = {"munged": (munge.answers, munge.start)}
     if cluster.options.accounting:
-        services["mariadbd"] = (accounting.database_answers, accounting.start_database)
-        services["slurmdbd"] = (accounting.answers, accounting.start)
-    services["slurmctld"] = (slurm.controller_answers, slurm.start_controller)
-    services["sshd"] = (sshd.answers, sshd.start)
-    return services
+        daemons["mariadbd"] = (accounting.database_answers, accounting.start_database)
+        daemons["slurmdbd"] = (accounting.answers, accounting.start)
+    daemons["slurmctld"] = (slurm.controller_answers, slurm.start_controller)
+    daemons["sshd"] = (sshd.answers, sshd.start)
+    return daemons
 
 
 def _ensure(cluster: Cluster, name: str) -> bool:
@@ -104,7 +132,7 @@ def _ensure(cluster: Cluster, name: str) -> bool:
 
     A port that answers proves nothing by itself: it must be a process of this cluster.
     """
-    answers, start = _services(cluster)[name]
+    answers, start = _daemons(cluster)[name]
     remains = [process for process in processes.find(cluster) if process.name == name]
     if remains and answers(cluster):
         return False

@@ -12,6 +12,7 @@ from deploy.cluster.layout import Options, Ports
 LOWEST, HIGHEST = 12000, 32000
 TRIES = 200
 STEP = 16
+BEFORE_NODES = 6  # ports of a cluster that are not a slurmd's
 
 
 def is_free(port: int) -> bool:
@@ -35,7 +36,9 @@ def choose(options: Options) -> Ports:
     for first in _candidates(HIGHEST - options.nodes):
         if not _taken(first, options):
             return _block(first)
-    raise ClusterError(f"no {options.nodes + 3} free ports in a row between {LOWEST} and {HIGHEST}")
+    raise ClusterError(
+        f"no {options.nodes + BEFORE_NODES} free ports in a row between {LOWEST} and {HIGHEST}"
+    )
 
 
 def _candidates(highest: int) -> Iterator[int]:
@@ -46,11 +49,21 @@ def _candidates(highest: int) -> Iterator[int]:
 
 
 def _block(first: int) -> Ports:
-    return Ports(slurmctld=first, slurmdbd=first + 1, sshd=first + 2, first_slurmd=first + 3)
+    return Ports(
+        slurmctld=first,
+        slurmdbd=first + 1,
+        sshd=first + 2,
+        redis=first + 3,
+        postgres=first + 4,
+        s3=first + 5,
+        first_slurmd=first + BEFORE_NODES,
+    )
 
 
 def _taken(first: int, options: Options) -> list[int]:
-    return [port for port in range(first, first + 3 + options.nodes) if not is_free(port)]
+    return [
+        port for port in range(first, first + BEFORE_NODES + options.nodes) if not is_free(port)
+    ]
 
 
 def require_free(port: int, *, owner: str) -> None:

@@ -4,15 +4,22 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from deploy.cluster.errors import ClusterError
 from deploy.cluster.layout import Cluster
 
 POLL_S = 0.02
-DAEMONS = frozenset({"slurmctld", "slurmd", "slurmdbd", "slurmstepd", "munged", "mariadbd", "sshd"})
+DAEMONS = frozenset(
+    {
+        *("slurmctld", "slurmd", "slurmdbd", "slurmstepd", "munged", "mariadbd", "sshd"),
+        *("redis-server", "postgres", "rclone"),
+    }
+)
+ALIASES = {"redis-check-rdb": "redis-server"}  # what Debian's /usr/bin/redis-server links to
 JOB = "job"
 REMOTE_COMMAND = "remote command"
 
@@ -57,7 +64,7 @@ def _parent(entry: Path) -> int:
 def _recognise(entry: Path, cluster: Cluster) -> Process | None:
     """Return the process if it is the cluster's; what vanishes or is unreadable is not."""
     try:
-        program = (entry / "exe").readlink().name.removesuffix(" (deleted)").removesuffix("-wlm")
+        program = _program((entry / "exe").readlink())
         argv = tuple(os.fsdecode((entry / "cmdline").read_bytes()).rstrip("\0").split("\0"))
         if program in DAEMONS:
             ours = _serves(entry, argv, cluster)
@@ -66,6 +73,11 @@ def _recognise(entry: Path, cluster: Cluster) -> Process | None:
         return Process(int(entry.name), name, argv) if name else None
     except OSError:
         return None
+
+
+def _program(executable: Path) -> str:
+    name = executable.name.removesuffix(" (deleted)").removesuffix("-wlm")
+    return ALIASES.get(name, name)
 
 
 def _serves(entry: Path, argv: tuple[str, ...], cluster: Cluster) -> bool:
@@ -131,7 +143,13 @@ def wait_until(condition: Callable[[], bool], *, timeout_s: float) -> bool:
     return True
 
 
-def start(argv: Sequence[str], cluster: Cluster, *, log: str) -> subprocess.Popen[bytes]:
+def start(
+    argv: Sequence[str],
+    cluster: Cluster,
+    *,
+    log: str,
+    environment: Mapping[str, str] = MappingProxyType({}),
+) -> subprocess.Popen[bytes]:
     """Start a daemon that stays in the foreground, in a session of its own, output to its log."""
     with (cluster.log_directory / log).open("ab") as output:
         return subprocess.Popen(
@@ -140,7 +158,7 @@ def start(argv: Sequence[str], cluster: Cluster, *, log: str) -> subprocess.Pope
             stdout=output,
             stderr=output,
             cwd="/",
-            env=cluster.environment,
+            env={**cluster.environment, **environment},
             start_new_session=True,
         )
 
@@ -164,7 +182,13 @@ def last_words(cluster: Cluster, name: str) -> str:
     return f"{(complaints or lines or ['its log is empty'])[-1]} (see {log})"
 
 
-def run(argv: Sequence[str], cluster: Cluster, *, timeout_s: float = 20) -> str:
+def run(
+    argv: Sequence[str],
+    cluster: Cluster,
+    *,
+    timeout_s: float = 20,
+    environment: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """Run a command to its end and return its output; every client of Slurm can hang."""
     try:
         done = subprocess.run(
@@ -173,7 +197,7 @@ def run(argv: Sequence[str], cluster: Cluster, *, timeout_s: float = 20) -> str:
             capture_output=True,
             text=True,
             timeout=timeout_s,
-            env=cluster.environment,
+            env={**cluster.environment, **environment},
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from deploy.cluster import layout, processes
+from deploy.cluster import layout, postgres, processes, redis, service_files
 from deploy.cluster.errors import ClusterError
 from deploy.cluster.processes import Process
 
@@ -46,6 +46,42 @@ class RealCluster:
     def slurmd(self, node_name: str) -> Process:
         """Return the slurmd of one node."""
         return next(one for one in self.processes("slurmd") if node_name in one.argv)
+
+
+@dataclass(frozen=True)
+class RealServices:
+    """Where Redis, PostgreSQL and S3 are, for a test that talks to them."""
+
+    directory: Path
+    redis_url: str  # the hub's user, who may do everything
+    postgres_url: str  # a superuser and a database of its own
+    s3_endpoint: str
+    s3_region: str
+    s3_bucket: str
+    s3_key_id: str
+    s3_secret: str
+    environment: dict[str, str]  # FLEET_… and AWS_… of a hub that uses all three
+
+    def site_broker_url(self, site: str) -> str:
+        """Make the site's Redis user, confined to the keys `site-<site>:*`, and return its URL."""
+        return redis.allow_site(_load(self.directory), site)
+
+    def database_url(self, name: str) -> str:
+        """Make a database of this name if there is none, and return its URL."""
+        postgres.ensure_database(_load(self.directory), name)
+        return f"{self.postgres_url.rpartition('/')[0]}/{name}"
+
+    def redis_cli(self, *words: str) -> str:
+        """Run one Redis command as the hub's user."""
+        return redis.command(_load(self.directory), *words)
+
+    def processes(self, name: str) -> list[Process]:
+        """Return the live processes by name: `redis-server`, `postgres`, `rclone`."""
+        return [one for one in processes.find(_load(self.directory)) if one.name == name]
+
+    def up_again(self) -> None:
+        """Start what was killed, with what it held."""
+        command("up", str(self.directory))
 
 
 def _load(directory: Path) -> layout.Cluster:
@@ -88,6 +124,25 @@ def bring_up(directory: Path, *options: str) -> RealCluster:
         ssh_key_file=cluster.ssh_directory / "user_key",
         ssh_known_hosts=cluster.ssh_directory / "known_hosts",
         environment=cluster.environment,
+    )
+
+
+def bring_up_services(directory: Path) -> RealServices:
+    """Bring Redis, PostgreSQL and S3 up, or find them up, and return where they are."""
+    command("up", str(directory), "--only-services")
+    cluster = _load(directory)
+    known = service_files.credentials(cluster)
+    environment = service_files.environment(cluster, known)
+    return RealServices(
+        directory=directory,
+        redis_url=environment["FLEET_BROKER_URL"],
+        postgres_url=environment["FLEET_DATABASE_URL"],
+        s3_endpoint=environment["FLEET_S3_ENDPOINT"],
+        s3_region=environment["FLEET_S3_REGION"],
+        s3_bucket=service_files.BUCKET,
+        s3_key_id=environment["AWS_ACCESS_KEY_ID"],
+        s3_secret=environment["AWS_SECRET_ACCESS_KEY"],
+        environment=environment,
     )
 
 
