@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from burnin.hardware_tests.metrics import BaseMetrics, Better, Reading
+from burnin.hardware_tests.metrics import BaseMetrics, Better, Reading, shown
 from burnin.hardware_tests.thresholds.schema import Bound, Standing, ThresholdSet
 
 LONGEST_PLACE = 200  # characters of a detail that go into the verdict's text
@@ -210,18 +210,12 @@ _NEEDS = {
 
 
 def _text(reading: Reading, bound: Bound) -> str:
-    shown, limit = _shown(reading.value), _shown(bound.value)
-    if shown == limit and reading.value != bound.value:
-        shown = repr(reading.value)
+    value, limit = shown(reading.value), shown(bound.value)
+    if value == limit and reading.value != bound.value:
+        value = repr(reading.value)
     unit = f" {reading.unit}" if reading.unit else ""
     place = f" ({_place(reading.detail)})" if reading.detail else ""
-    return f"{reading.label} {shown}{unit}, {_NEEDS[bound.better]} {limit}{place}"
-
-
-def _shown(value: object) -> str:
-    if not isinstance(value, float) or value.is_integer():
-        return f"{value:.0f}" if isinstance(value, float) else f"{value}"
-    return f"{value:.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+    return f"{reading.label} {value}{unit}, {_NEEDS[bound.better]} {limit}{place}"
 
 
 def _place(detail: str) -> str:

@@ -193,6 +193,15 @@ _UNITS = """
     b bytes kb mb gb tb kib mib gib tib bits kbps mbps gbps tbps bps gbs mbs
     percent pct hz khz mhz ghz flops gflops tflops iops celsius degc watts kw volts
 """
+
+
+def shown(value: object) -> str:
+    """Return a value as a person reads it: four digits, or all of a large number."""
+    if not isinstance(value, float) or value.is_integer():
+        return f"{value:.0f}" if isinstance(value, float) else f"{value}"
+    return f"{value:.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+
+
 _UNIT_WORDS = frozenset(_UNITS.split())
 
 

@@ -3,7 +3,7 @@
 from django.core.management.base import OutputWrapper
 
 from burnin.hardware_tests.iterations import Measured
-from burnin.hardware_tests.metrics import Better
+from burnin.hardware_tests.metrics import Better, shown
 from burnin.hardware_tests.thresholds.schema import Bound, Standing
 from burnin.states import Verdict
 from burnin.workflow.author_loop import Report
@@ -52,7 +52,7 @@ def write_evidence(stdout: OutputWrapper, order: Order, report: Report) -> None:
 def _rows(measured: Measured) -> list[str]:
     response = measured.metrics.to_metrics_response()
     labels = [str(each["label"]) for each in response]
-    values = [f"{_shown(each['value'])} {each['unit']}".rstrip() for each in response]
+    values = [f"{shown(each['value'])} {each['unit']}".rstrip() for each in response]
     bounds = [_bound(measured.bounds.get(str(each["name"]))) for each in response]
     details = [f"  [{each['detail']}]" if each["detail"] else "" for each in response]
     wide, wider = max(map(len, labels)), max(map(len, values))
@@ -67,9 +67,5 @@ def _bound(bound: Bound | None) -> str:
         return "-"
     if bound.standing is not Standing.GATES:
         return f"{bound.standing.replace('_', ' ')}: {bound.why}"
-    limit = f"{_NEEDS[bound.better]} {_shown(bound.value)} {bound.unit}".rstrip()
+    limit = f"{_NEEDS[bound.better]} {shown(bound.value)} {bound.unit}".rstrip()
     return f"{limit} ({bound.version}; {bound.source})"
-
-
-def _shown(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
