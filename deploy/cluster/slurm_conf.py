@@ -48,8 +48,8 @@ def write(cluster: Cluster) -> None:
     for directory in (cluster.directory / "state", cluster.run_directory / "spool"):
         directory.mkdir(parents=True, exist_ok=True)
     _write_gpus(cluster)
-    # Nothing here uses cgroups, yet slurmd looks for them, and the plugin it would pick itself fails
-    # where there is no systemd (cgroup v2 in a container) or no /sys. This one asks for nothing.
+    # Nothing here uses cgroups, yet slurmd looks for them, and the plugin it would pick fails where
+    # there is no systemd (cgroup v2 in a container) or no /sys. This one asks for nothing.
     write_whole(cluster.directory / "cgroup.conf", "CgroupPlugin=cgroup/v1\n")
     write_whole(cluster.slurm_conf, render(cluster))
 
