@@ -111,17 +111,21 @@ class SetWriter:
     def _asked(self, condition: Condition) -> list[Any]:
         return [self._saved(name, value) for name, value in condition.values]
 
-    def _source(self, rows: Iterable[Row], names: Sequence[str]) -> tuple[str, list[Any]]:
+    def _source(self, rows: Sequence[Row], names: Sequence[str]) -> tuple[str, list[Any]]:
         """Return a SELECT of the rows' values, each column as `v_<name>`."""
+        columns = [self._column(rows, name) for name in names]
         if self._connection.vendor == "postgresql":
             arrays = ", ".join(f"%s::{self._array_type(name)}" for name in names)
-            columns = [[self._saved(name, row[name]) for row in rows] for name in names]
             return f"SELECT * FROM unnest({arrays}) AS u({', '.join(map(_v, names))})", columns
         picked = ", ".join(
             f"json_extract(value, '$[{place}]') AS {_v(name)}" for place, name in enumerate(names)
         )
-        values = [[self._saved(name, row[name]) for name in names] for row in rows]
+        values = list(zip(*columns, strict=True))
         return f"SELECT {picked} FROM json_each(%s)", [json.dumps(values)]
+
+    def _column(self, rows: Iterable[Row], name: str) -> list[Any]:
+        saved, connection = self._field(name).get_db_prep_save, self._connection
+        return [saved(row[name], connection) for row in rows]
 
     def _array_type(self, name: str) -> str:
         kind = self._field(name).db_type(self._connection) or "text"
@@ -143,15 +147,20 @@ class SetWriter:
             return cast("list[tuple[Any, ...]]", cursor.fetchall())
 
     def _as_python(
-        self, rows: Sequence[tuple[Any, ...]], names: Sequence[str]
+        self, rows: list[tuple[Any, ...]], names: Sequence[str]
     ) -> list[tuple[Any, ...]]:
-        """UUIDs come out of SQLite as text."""
+        if self._connection.vendor == "postgresql":
+            return rows
+        kinds = [self._kind(name) for name in names]
         return [
-            tuple(
-                self._field(name).to_python(value) for name, value in zip(names, row, strict=True)
-            )
+            tuple(kind.to_python(value) for kind, value in zip(kinds, row, strict=True))
             for row in rows
         ]
+
+    def _kind(self, name: str) -> models.Field[Any, Any]:
+        """Return what a column holds: that of a foreign key is what it points to."""
+        kind = self._field(name)
+        return kind.target_field if isinstance(kind, models.ForeignKey) else kind
 
 
 def _v(name: str) -> str:
