@@ -19,6 +19,7 @@ from burnin.slurm.cluster import (
     Answer,
     ClusterFacts,
     ClusterUnreachable,
+    ControllerUnreachable,
     JobSnapshot,
     LoginHostFailed,
     Node,
@@ -177,11 +178,11 @@ class SlurmClient:
         if done.exit_code == 0:
             return done.stdout.decode(errors="replace")
         if done.exit_code in (124, 137):
-            raise ClusterUnreachable(f"`{argv[0]}` did not end within {QUERY_LIMIT_S} s")
+            raise ControllerUnreachable(f"`{argv[0]}` did not end within {QUERY_LIMIT_S} s")
         if done.exit_code == 127 or _NO_CONFIGURATION.search(words):
             raise _no_slurm(argv[0], words)
         if _AWAY.search(words):
-            raise ClusterUnreachable(f"`{argv[0]}`: {words.strip()}")
+            raise ControllerUnreachable(f"`{argv[0]}`: {words.strip()}")
         raise SlurmRefused(" ".join(argv), done.exit_code, words)
 
     def _run(self, argv: Sequence[str]) -> Completed:

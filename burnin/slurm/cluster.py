@@ -19,6 +19,10 @@ class ClusterUnreachable(Exception):
     """The cluster did not answer. Nothing is known about any job; try again."""
 
 
+class ControllerUnreachable(ClusterUnreachable):
+    """The login host answered, but Slurm's daemons did not answer it."""
+
+
 class HostKeyRefused(Exception):
     """The login host's key is unknown or has changed. A person has to look; do not try again."""
 

@@ -11,7 +11,7 @@ from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
 MAX_TEXT_LENGTH = 1 << 20
 NOBODY = frozenset({"", "None assigned", "(null)", "None", "N/A"})
 _BRACKET = re.compile(r"\[([^\[\]]*)\]")
-_RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?")
+_RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 

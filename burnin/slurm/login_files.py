@@ -60,10 +60,10 @@ def add_artifact(archive: "Any", path: "Path", limit: "int") -> "None":
         descriptor = os.open(str(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except FileNotFoundError:
         return
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        raise Unusable(BAD_INPUT, f"{path} is not a plain file")
     with os.fdopen(descriptor, "rb") as content:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise Unusable(BAD_INPUT, f"{path} is not a plain file")
         if status.st_size > limit:
             words = f"{path} is {status.st_size} bytes long; at most {limit} are taken"
             raise Unusable(OVERSIZE, words)

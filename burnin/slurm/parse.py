@@ -111,14 +111,15 @@ def sacct(text: str, *, jobs: Mapping[str, AttemptToken], user: str) -> dict[str
         job_id, name, owner, state, exit_code, derived, node_list, comment = fields
         if owner != user or token.job_name != name or comment not in ("", token.comment):
             continue
+        word = state.split()[0] if state.strip() else ""  # "CANCELLED by 1001"
         found[job_id] = JobSnapshot(
             job_id=job_id,
-            state=state.split()[0] if state.strip() else "",
+            state=word,
             reason="",
             node_list=node_list,
             token=token,
-            exit_code=exit_status(exit_code),
-            derived_exit_code=exit_status(derived),
+            exit_code=exit_status(exit_code) if has_ended(word) else None,
+            derived_exit_code=exit_status(derived) if has_ended(word) else None,
             source="sacct",
         )
     return found

@@ -113,22 +113,16 @@ _WAITS = {
     "JobArrayTaskLimit": "the array's task limit is reached",
     "PartitionDown": "the partition is down; an administrator has to open it",
     "PartitionInactive": "the partition is inactive; an administrator has to open it",
-    "JobHeldUser": "is held by its user; release it",
-    "JobHeldAdmin": "is held by an administrator",
-    "JobHoldMaxRequeue": "is held: it was put back into the queue too often",
+    "JobHeldUser": "it is held by its user; release it",
+    "JobHeldAdmin": "it is held by an administrator",
+    "JobHoldMaxRequeue": "it is held: it was put back into the queue too often",
     "NodeDown": "a node it needs is down",
-    "launch_failed_requeued_held": "is held: its node's prolog failed; see whether it is drained",
+    "launch_failed_requeued_held": "it is held: the prolog of its node failed; is it drained?",
 }
 
 _HUMAN = frozenset(
-    [
-        "PartitionDown",
-        "PartitionInactive",
-        "JobHeldUser",
-        "JobHeldAdmin",
-        "JobHoldMaxRequeue",
-        "NodeDown",
-    ]
+    {"PartitionDown", "PartitionInactive", "JobHeldUser", "JobHeldAdmin", "JobHoldMaxRequeue"}
+    | {"NodeDown", "launch_failed_requeued_held"}
 )
 
 
