@@ -1,14 +1,18 @@
 """A site's configuration: one TOML file that stays at the site."""
 
+import stat
 import tomllib
 from pathlib import Path, PurePosixPath
 from typing import Annotated
+from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from burnin.slurm.client import SlurmClient
 from burnin.slurm.shell import LocalShell, Shell, SshShell
 
+VERSION = "0.1.0"
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 STANDARD_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -37,6 +41,49 @@ class SshConfig(BaseModel):
     known_hosts: Path
 
 
+def _hub_url(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("must be the address of the hub's web, https://…")
+    if parts.scheme == "http" and parts.hostname not in LOOPBACK:
+        raise ValueError("must be https: the token would cross the network in the clear")
+    return url.rstrip("/")
+
+
+class HubConfig(BaseModel):
+    """Where facts go. The token is read anew for each request, so it can be rotated in place."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    url: Annotated[str, AfterValidator(_hub_url)]
+    token_file: Path
+    ca_file: Path | None = Field(default=None, description="Trusted besides the system's CAs.")
+
+
+class BrokerConfig(BaseModel):
+    """Where orders come from: this site's own user, confined to this site's keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    url: SecretStr = Field(description="redis://site-NAME:PASSWORD@HOST:PORT/0, rediss or unix")
+    visibility_timeout_s: int = Field(
+        default=1800, ge=1, description="After which an order of a dead satellite comes again."
+    )
+    concurrency: int = Field(default=4, ge=1, le=64, description="Orders carried out at once.")
+
+
+class PaceConfig(BaseModel):
+    """How often the cluster is looked at, in seconds."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    fast_s: float = Field(default=2.0, gt=0, description="Between looks while jobs move.")
+    slow_s: float = Field(default=15.0, gt=0, description="Between looks when nothing moves.")
+    nodes_s: float = Field(default=60.0, gt=0, description="Between two lists of the nodes.")
+    snapshot_s: float = Field(default=180.0, gt=0, description="Between two full reports.")
+    heartbeat_s: float = Field(default=5.0, gt=0)
+
+
 class SiteConfig(BaseModel):
     """One Slurm cluster and its login host."""
 
@@ -49,6 +96,9 @@ class SiteConfig(BaseModel):
     node_python: str = Field(default="python3", min_length=1)
     ssh: SshConfig | None = Field(default=None, description="Absent: commands run here.")
     environment: dict[str, str] = Field(default_factory=dict, description="For Slurm's commands.")
+    hub: HubConfig | None = Field(default=None, description="A satellite needs it.")
+    broker: BrokerConfig | None = Field(default=None, description="A satellite needs it.")
+    pace: PaceConfig = Field(default_factory=PaceConfig)
 
 
 def load_site(path: Path) -> SiteConfig:
@@ -64,7 +114,34 @@ def load_site(path: Path) -> SiteConfig:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise BadSite(f"the site file {path} is wrong at {where}: {first['msg']}") from error
+        raise BadSite(f"the site file {path} is wrong at {where}: {first['msg']}") from None
+
+
+def load_satellite(path: Path) -> tuple[SiteConfig, HubConfig, BrokerConfig]:
+    """Read a site's file as its satellite does: it also says where the hub and the queue are.
+
+    Raises:
+        BadSite: as `load_site`, or a section is missing, or others can read the token.
+    """
+    site = load_site(path)
+    if site.hub is None or site.broker is None:
+        missing = "hub" if site.hub is None else "broker"
+        raise BadSite(f"the site file {path} has no [{missing}]: a satellite needs it")
+    token_of(site.hub)
+    return site, site.hub, site.broker
+
+
+def token_of(hub: HubConfig) -> str:
+    """Return the site's token. Raises BadSite for an absent, empty or public file."""
+    try:
+        mode, token = hub.token_file.stat().st_mode, hub.token_file.read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadSite(f"the token file {hub.token_file} cannot be read: {error}") from error
+    if stat.S_IMODE(mode) & 0o077:
+        raise BadSite(f"others can read the token file {hub.token_file}: chmod 600 it")
+    if not token or len(token.split()) != 1 or not token.isascii():
+        raise BadSite(f"the token file {hub.token_file} does not hold one token: issue one")
+    return token
 
 
 def cluster_at(site: SiteConfig) -> SlurmClient:

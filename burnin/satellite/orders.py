@@ -1,0 +1,105 @@
+"""What a satellite does when it is told to: one method an order, none of which waits for a job."""
+
+from __future__ import annotations
+
+import base64
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from burnin.satellite.bundles import BundleDepot
+from burnin.satellite.hub_client import HubDisliked, HubRefused, HubUnreachable
+from burnin.satellite.messages import (
+    CancelOrder,
+    JobOrder,
+    LogPart,
+    RefreshOrder,
+    SubmitOrder,
+    TailOrder,
+)
+from burnin.satellite.observer import Observer
+from burnin.satellite.outbox import Outbox
+from burnin.satellite.reach import CLUSTER_PROBLEMS
+from burnin.satellite.submitter import Submitter
+from burnin.satellite.tracker import Tracker
+from burnin.satellite.unwanted import Unwanted
+from burnin.slurm.cluster import Cluster, Submission
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Orders:
+    """`look` has the observer look at the cluster now."""
+
+    cluster: Cluster
+    outbox: Outbox
+    tracker: Tracker
+    unwanted: Unwanted
+    submitter: Submitter
+    bundles: BundleDepot
+    observer: Observer
+    look: Callable[[], None]
+    now: Callable[[], datetime]
+
+    def submit(self, order: SubmitOrder) -> None:
+        """Bring the bundle and hand the jobs to Slurm in one exec."""
+        jobs = self._still_wanted(order)
+        if not jobs:
+            return
+        tokens = [job.token for job in jobs]
+        try:
+            self.bundles.ensure(order.bundle_name, order.bundle_sha256)
+        except (HubUnreachable, HubRefused, HubDisliked, *CLUSTER_PROBLEMS) as error:
+            self.submitter.answer(tokens, "not_asked", f"the runner is not at the site: {error}")
+            return
+        self.submitter.submit([_submission(job) for job in jobs])
+        self.look()
+
+    def cancel(self, order: CancelOrder) -> None:
+        """End these attempts' jobs, also those that Slurm shows only later."""
+        tokens = [attempt.token for attempt in order.attempts]
+        self.unwanted.add(tokens, order.reason, at=self.now())
+        self.look()
+
+    def tail(self, order: TailOrder) -> None:
+        """Send a part of a log; empty when there is no more of it, or no log yet."""
+        try:
+            content = self.cluster.tail(
+                order.token, order.name, offset=order.offset, limit=order.limit
+            )
+        except CLUSTER_PROBLEMS as error:
+            logger.warning("%s of %s was not read: %.500s", order.name, order.token.comment, error)
+            return
+        part = LogPart(
+            run_id=order.run_id,
+            attempt=order.attempt,
+            name=order.name,
+            offset=order.offset,
+            content=base64.b64encode(content),
+        )
+        self.outbox.put([part])
+
+    def refresh(self, order: RefreshOrder) -> None:
+        """Report everything at the next look, and follow the jobs the hub asks about."""
+        for job in order.jobs:
+            self.tracker.adopt(job.token, job.job_id, at=self.now())
+        self.observer.report_all()
+        self.look()
+
+    def _still_wanted(self, order: SubmitOrder) -> list[JobOrder]:
+        """Refuse what was cancelled before its order came: queues do not keep that in order."""
+        wanted = []
+        for job in order.jobs:
+            reason = self.unwanted.reason(job.token)
+            if reason is None:
+                wanted.append(job)
+            else:
+                words = f"it was cancelled before it was submitted: {reason}"
+                self.submitter.answer([job.token], "given_up", words)
+        return wanted
+
+
+def _submission(job: JobOrder) -> Submission:
+    return Submission(job.token, job.script, job.context.encode())
