@@ -14,7 +14,14 @@ KEY_PREFIX = "hub:"
 
 # name -> {"task": …, "schedule": seconds, "options": {"expires": seconds}}. A tick that was not
 # taken before the next one is worth nothing: every entry has `expires`.
-BEAT_SCHEDULE: dict[str, dict[str, Any]] = {}
+BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
+    "tick": {"task": "burnin.tasks.tick", "schedule": 10.0, "options": {"expires": 10}},
+    "reconcile": {
+        "task": "burnin.tasks.reconcile_sites",
+        "schedule": 30.0,
+        "options": {"expires": 30},
+    },
+}
 
 app = Celery("fleet")
 app.conf.update(

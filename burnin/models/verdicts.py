@@ -61,7 +61,7 @@ def record_verdicts(
     given = {each.run_id: each for each in verdicts}
     with transaction.atomic():
         moved = TestRun.objects.move_each(
-            {run_id: _on_the_run(each) for run_id, each in given.items()},
+            {run_id: {**_on_the_run(each), "waits_because": ""} for run_id, each in given.items()},
             before,
             RunState.JUDGED,
             now=now,

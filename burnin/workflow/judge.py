@@ -36,7 +36,7 @@ class EndedRun:
     """One attempt that Slurm is done with, and where its files were brought.
 
     `requested_nodes` is empty when Slurm chose. `cancel_reason` says who asked for the end and
-    why, if we did.
+    why, if we did. `limits` are those that a job froze; None: those that ship, for the class.
     """
 
     test: BaseTest
@@ -48,6 +48,7 @@ class EndedRun:
     requested_nodes: tuple[str, ...]
     directory: Path
     cancel_reason: str = ""
+    limits: ThresholdSet | None = None
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def _judge_measurement(run: EndedRun) -> Judgement:
         if misplaced := _misplaced(run, collector.metadata):
             return _errored(Cause.INFRASTRUCTURE, misplaced)
         try:
-            thresholds = run.test.load_thresholds(run.resource_class)
+            thresholds = run.limits or run.test.load_thresholds(run.resource_class)
         except (NoThresholds, BadThresholds) as error:
             return _errored(Cause.TEST, f"no calibrated threshold: {error}")
         return _judge_metrics(run, collector, thresholds)

@@ -1,14 +1,21 @@
-"""Picks the real adapters: which site is meant, and how it is reached from here."""
+"""Picks the real adapters: sites, clusters, the store, the queues, the bells."""
 
 import os
 import time
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
+
+from django.conf import settings
 
 from burnin.runner_bundle import build_runner
 from burnin.satellite.config import BadSite, SiteConfig, cluster_at, load_site
 from burnin.slurm.cluster import Cluster
+from burnin.storage.store import ArtifactStore
+from burnin.workflow.bells import Bells
+from burnin.workflow.celery_bells import CeleryBells
 from burnin.workflow.render import Bundle
+from burnin.workflow.site_queue import CelerySiteQueue, SiteQueue
 
 
 class SystemClock:
@@ -63,3 +70,23 @@ def bundle(*, build_dir: Path) -> Bundle:
     """Build the runner as it stands in this tree and return it."""
     built = build_runner(build_dir)
     return Bundle(built.path.name, built.sha256, built.path.read_bytes())
+
+
+@cache
+def hub_bundle() -> Bundle:
+    """Return the runner that this process sends out; satellites fetch it from VAR_DIR/bundles."""
+    return bundle(build_dir=settings.VAR_DIR / "bundles")
+
+
+@cache
+def site_queue() -> SiteQueue:
+    return CelerySiteQueue(settings.BROKER_URL)
+
+
+@cache
+def bells() -> Bells:
+    return CeleryBells()
+
+
+def store() -> ArtifactStore:
+    raise NotImplementedError

@@ -1,0 +1,96 @@
+"""Brings one attempt's artifacts from the store: what is judged is what is kept."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from burnin.hardware_tests.artifacts import MissingArtifact, read_metadata
+from burnin.hardware_tests.unpack import TornArtifact
+from burnin.storage.store import (
+    ArtifactStore,
+    ObjectMissing,
+    ObjectTooLarge,
+    incoming_key,
+    kept_key,
+)
+from runner.contract import artifacts as contract
+from runner.contract.wire import AttemptToken
+
+
+@dataclass(frozen=True)
+class KeptArtifact:
+    """A copy that no node can write, and its content as it was judged."""
+
+    name: str
+    key: str
+    size_bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """What came: `missing` is what the attempt should have left and has not (yet).
+
+    `refusal` says what is wrong with what came; then nothing of it may be judged.
+    """
+
+    directory: Path
+    kept: tuple[KeptArtifact, ...]
+    missing: tuple[str, ...]
+    refusal: str
+
+
+def gather(store: ArtifactStore, site_name: str, token: AttemptToken, directory: Path) -> Gathered:
+    """Copy the attempt's objects to keys of ours and fetch those copies into the directory.
+
+    A node can rewrite its own objects until their URLs expire: so the copy is what is read.
+    Raises StoreUnreachable or StoreRefused.
+    """
+    there, refusal = _sizes(store, site_name, token)
+    kept = []
+    try:
+        for name in there:
+            kept.append(_keep(store, site_name, token, directory / name))
+    except ObjectMissing as error:
+        refusal = refusal or f"an artifact vanished while it was collected: {error}"
+    except ObjectTooLarge as error:
+        refusal = refusal or f"an artifact is larger than it may be: {error}"
+    return Gathered(directory, tuple(kept), _missing(directory, there), refusal)
+
+
+def _sizes(
+    store: ArtifactStore, site_name: str, token: AttemptToken
+) -> tuple[Mapping[str, int], str]:
+    """Return the sizes of what is there, and what makes it unfit to be fetched at all."""
+    sizes: dict[str, int] = {}
+    for name, most in contract.MAX_BYTES.items():
+        found = store.head(incoming_key(site_name, token, name))
+        if found is None:
+            continue
+        if found.size_bytes > most:
+            return {}, f"{name} has {found.size_bytes} bytes, more than the {most} allowed"
+        sizes[name] = found.size_bytes
+    return sizes, ""
+
+
+def _keep(
+    store: ArtifactStore, site_name: str, token: AttemptToken, destination: Path
+) -> KeptArtifact:
+    name, key = destination.name, kept_key(token, destination.name)
+    store.copy(incoming_key(site_name, token, name), key)
+    store.fetch(key, destination, max_bytes=contract.MAX_BYTES[name])
+    with destination.open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    return KeptArtifact(name, key, destination.stat().st_size, sha256)
+
+
+def _missing(directory: Path, there: Mapping[str, int]) -> tuple[str, ...]:
+    """Return what is to be relayed. Without the last word, anything may still be on its way."""
+    try:
+        expected = set(read_metadata(directory).artifacts) & set(contract.MAX_BYTES)
+    except MissingArtifact:
+        expected = set(contract.MAX_BYTES)
+    except TornArtifact:
+        return ()
+    return tuple(sorted(expected - there.keys()))
