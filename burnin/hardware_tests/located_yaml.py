@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,9 @@ class Located(dict[str, Any]):
     lines: dict[str, int]
 
     def at(self, key: str) -> str:
-        """Return `file:line` of a key."""
-        return f"{self.file}:{self.lines.get(key, self.line)}"
+        """Return `file:line` of a key, or the place alone of what is in no file."""
+        line = self.lines.get(key, self.line)
+        return f"{self.file}:{line}" if line else self.file
 
 
 def read(path: Path) -> Located:
@@ -33,6 +35,15 @@ def read(path: Path) -> Located:
     if not isinstance(node, yaml.MappingNode):
         raise BadYaml(f"{path.name}:1: must be a mapping")
     return _mapping(node, path.name)
+
+
+def located(mapping: Mapping[str, Any], *, place: str) -> Located:
+    """Return a mapping that comes from `place`, which is no file, to be held to the same rules."""
+    found = Located()
+    found.file, found.lines = place, {}
+    for key, value in mapping.items():
+        found[key] = located(value, place=place) if isinstance(value, Mapping) else value
+    return found
 
 
 def _mapping(node: yaml.MappingNode, file: str) -> Located:

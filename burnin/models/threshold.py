@@ -1,5 +1,7 @@
 """The limits of one test on one resource class, version by version."""
 
+from typing import Any
+
 from django.conf import settings
 from django.db import models
 
@@ -9,6 +11,10 @@ from fleet.models import ResourceClass
 class ThresholdOrigin(models.TextChoices):
     SHIPPED = "shipped", "shipped with a release"
     OPERATOR = "operator", "set by an operator"
+
+
+class ThresholdsAreKept(TypeError):
+    """Someone tried to change what results refer to: a defect of the caller."""
 
 
 class ThresholdVersion(models.Model):
@@ -44,3 +50,8 @@ class ThresholdVersion(models.Model):
 
     def __str__(self) -> str:
         return f"{self.slug} on {self.resource_class}, {self.label}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if not self._state.adding:
+            raise ThresholdsAreKept("a version of limits is never changed: add another")
+        super().save(*args, **kwargs)

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from pydantic import ValidationError
 
-from burnin.hardware_tests.located_yaml import BadYaml, Located, read
+from burnin.hardware_tests.located_yaml import BadYaml, Located, located, read
 from burnin.hardware_tests.metrics import BaseMetrics, MetricDeclaration
 from burnin.hardware_tests.thresholds.magnitude import implausible
 from burnin.hardware_tests.thresholds.schema import Bound, Standing, Thresholds, ThresholdSet
@@ -62,6 +62,30 @@ def load(test: HasThresholds, resource_class: str, *, path: Path = THRESHOLDS_YA
         return _load(test, resource_class, read_thresholds(path, known=(test.slug,)))
     except BadYaml as error:
         raise BadThresholds(str(error)) from None
+
+
+def load_stated(
+    test: HasThresholds, resource_class: str, stated: Mapping[str, Any], *, version: str
+) -> ThresholdSet:
+    """Return bounds that are kept elsewhere than in the file, held to the same rules.
+
+    `stated` maps metrics to what the file would say of them. Raises NoThresholds or BadThresholds.
+    """
+    place = f"{version} of {test.slug} on {resource_class}"
+    tests = located({test.slug: {resource_class: stated}}, place=place)
+    return _load(test, resource_class, ThresholdFile(place, version, (resource_class,), tests))
+
+
+def stated_limits(
+    test: HasThresholds, resource_class: str, *, path: Path = THRESHOLDS_YAML
+) -> tuple[str, dict[str, dict[str, Any]]]:
+    """Return the file's version and, by metric, what it says for the class: for `load_stated`.
+
+    Raises NoThresholds or BadThresholds.
+    """
+    thresholds = load(test, resource_class, path=path)
+    entries = _entries(read_thresholds(path, known=(test.slug,)).tests[test.slug], resource_class)
+    return thresholds.version, {name: dict(entries[name].stated) for name in thresholds.bounds}
 
 
 def known_resource_classes(path: Path = THRESHOLDS_YAML) -> tuple[str, ...]:
