@@ -18,7 +18,6 @@ from burnin.slurm import commands, login_host, parse
 from burnin.slurm.cluster import (
     Answer,
     ClusterFacts,
-    ClusterUnreachable,
     ControllerUnreachable,
     JobSnapshot,
     LoginHostFailed,
@@ -86,20 +85,19 @@ class SlurmClient:
         limit_s = SUBMIT_LIMIT_S + SUBMIT_LIMIT_PER_JOB_S * len(submissions)
         batch = batch_tar(submissions)
         output = self._login_host("login_host.py", "submit", arguments, batch, limit_s=limit_s)
-        answers = {job.token: SubmitAnswer(Answer.NOT_ASKED) for job in submissions}
-        by_directory = {job.token.directory: job.token for job in submissions}
-        for line in output.splitlines():
-            directory, answer = _answer(line)
-            answers[by_directory[directory]] = answer
-        return answers
+        tokens = {job.token.directory: job.token for job in submissions}
+        answers = dict.fromkeys(tokens.values(), SubmitAnswer(Answer.NOT_ASKED))
+        try:
+            return {**answers, **dict(_answer(line, tokens) for line in output.splitlines())}
+        except (ValueError, KeyError) as error:
+            raise LoginHostFailed(
+                f"submit answered what cannot be read: {output[:200]!r}"
+            ) from error
 
     def observe(self) -> Observation:
         user, mark, at = self._own_user(), f"m{secrets.token_hex(6)}", self._now()
         text = self._ask(commands.squeue(mark))
-        try:
-            return Observation(at, parse.squeue(text, mark=mark, user=user))
-        except parse.UnreadableOutput as error:
-            raise ClusterUnreachable(str(error)) from error
+        return Observation(at, parse.squeue(text, mark=mark, user=user))
 
     def look_up(self, jobs: Mapping[str, AttemptToken]) -> dict[str, JobSnapshot]:
         """Ask scontrol for a few jobs, then accounting for all that are still missing."""
@@ -232,11 +230,10 @@ def batch_tar(submissions: Sequence[Submission]) -> bytes:
     return buffer.getvalue()
 
 
-def _answer(line: bytes) -> tuple[str, SubmitAnswer]:
-    try:
-        found = json.loads(line)
-        kind = Answer(found["kind"])
-    except (ValueError, KeyError) as error:
-        raise LoginHostFailed(f"submit answered what cannot be read: {line[:80]!r}") from error
-    job_id, words = found.get("job_id", ""), found.get("words", "")
-    return found["attempt"], SubmitAnswer(kind, job_id, words, found["asked_s_ago"])
+def _answer(line: bytes, tokens: Mapping[str, AttemptToken]) -> tuple[AttemptToken, SubmitAnswer]:
+    """Read one line of submit; KeyError or ValueError when it lacks what its kind needs."""
+    found = json.loads(line)
+    kind = Answer(found["kind"])
+    job_id = found["job_id"] if kind is Answer.ACCEPTED else ""
+    answer = SubmitAnswer(kind, job_id, found.get("words", ""), found["asked_s_ago"])
+    return tokens[found["attempt"]], answer

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import IO, Any, NoReturn
 
-NO_SLURM, BAD_INPUT = 127, 64
+NO_SLURM, BAD_INPUT = 69, 64
 SBATCH_LIMIT_S = 120
 STALE_UPLOAD_S = 3600
 MEMBER = re.compile(r"([0-9a-f-]{36}\.[0-9]{1,6})/(script\.sh|context\.json)")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from burnin.slurm import commands
-from burnin.slurm.cluster import ClusterFacts, JobSnapshot, Node, Partition
+from burnin.slurm.cluster import ClusterFacts, ClusterUnreachable, JobSnapshot, Node, Partition
 from burnin.slurm.states import has_ended
 from runner.contract.wire import AttemptToken
 
@@ -15,8 +15,8 @@ _DURATION = re.compile(r"(?:(?:(\d+)-)?(\d+):)?(\d+):(\d+)")
 UNLIMITED = frozenset({"UNLIMITED", "INFINITE", "NONE"})
 
 
-class UnreadableOutput(ValueError):
-    """Slurm printed something that cannot be read; it says nothing about any job."""
+class UnreadableOutput(ClusterUnreachable):
+    """Slurm printed something that cannot be read: nothing was learned."""
 
 
 def squeue(text: str, *, mark: str, user: str) -> dict[AttemptToken, list[JobSnapshot]]:
