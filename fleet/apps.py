@@ -7,4 +7,7 @@ class FleetConfig(AppConfig):
     name = "fleet"
 
     def ready(self) -> None:
-        from fleet import celery  # noqa: F401  (so that web and commands ring the hub's bells)
+        from fleet import (  # noqa: F401
+            celery,  # so that web and commands ring the hub's bells
+            checks,  # registers the system checks
+        )

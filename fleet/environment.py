@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import dj_database_url
+from django.core.exceptions import ImproperlyConfigured
 
 SECRET_BYTES = 48
 YES = frozenset({"1", "true", "yes", "on"})
@@ -29,9 +30,15 @@ def words(name: str, default: str) -> list[str]:
 
 def database(url: str) -> dict[str, Any]:
     """Return the database of a URL: `sqlite:////abs/file` or `postgres://user:pw@host/name`."""
-    config: dict[str, Any] = dict(
-        dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True)
-    )
+    try:
+        parsed = dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True)
+    except ValueError:  # its words would show the password
+        scheme = url.partition(":")[0]
+        raise ImproperlyConfigured(
+            f"FLEET_DATABASE_URL ({scheme:.20}:…) is no database: set it to "
+            "postgres://user:password@host/name or sqlite:////absolute/file"
+        ) from None
+    config: dict[str, Any] = dict(parsed)
     if config["ENGINE"].endswith("sqlite3"):
         config["OPTIONS"] = {**config.get("OPTIONS", {}), **SQLITE_OPTIONS}
     return config
@@ -39,10 +46,20 @@ def database(url: str) -> dict[str, Any]:
 
 def own_secret(path: Path) -> str:
     """Return the secret in a file that only we can read; the first to ask makes it."""
+    try:
+        return _own_secret(path)
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"no secret can be kept in {path} ({error.strerror}): set FLEET_SECRET_KEY, or "
+            "FLEET_VAR_DIR to a directory that can be written"
+        ) from error
+
+
+def _own_secret(path: Path) -> str:
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_name(f".{path.name}.{os.getpid()}")
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w") as file:
             file.write(secrets.token_urlsafe(SECRET_BYTES))
         try:

@@ -1,6 +1,7 @@
 """What was measured, and the verdict."""
 
 from django.db import models
+from django.db.models import Q
 
 from burnin.models.run import Attempt, TestRun, choices_of
 from burnin.models.threshold import ThresholdVersion
@@ -55,9 +56,13 @@ class MetricRow(models.Model):
         indexes = (models.Index(fields=("node", "name")),)
         constraints = (
             models.UniqueConstraint(
-                fields=("result", "node", "name"),
-                name="burnin_metric_is_unique",
-                nulls_distinct=False,
+                fields=("result", "node", "name"), name="burnin_metric_of_a_node_is_unique"
+            ),
+            # SQLite knows no NULLS NOT DISTINCT.
+            models.UniqueConstraint(
+                fields=("result", "name"),
+                condition=Q(node__isnull=True),
+                name="burnin_metric_of_all_nodes_is_unique",
             ),
         )
 
