@@ -17,12 +17,12 @@ from burnin.hardware_tests.registry import UnknownSlug, get_test_class
 from burnin.hardware_tests.run_context import BadRunContext, RunContext
 from burnin.hardware_tests.thresholds.loader import BadThresholds, NoThresholds
 from burnin.models import Job, JobNode, Preset, TestRun
+from burnin.models.limits import limits_in_force
 from burnin.storage.store import ArtifactStore, StoreRefused, StoreUnreachable
 from burnin.workflow import stages
 from burnin.workflow.bells import Bell, Bells, ring_after_commit
 from burnin.workflow.sites import alone_at, why_closed
 from burnin.workflow.steps import FrozenThresholds, Step, recipe_of
-from burnin.workflow.thresholds import frozen_limits
 from fleet.models import Node, Site
 from runner.contract.wire import AttemptToken
 
@@ -172,7 +172,6 @@ def _frozen(position: int, asked: StepRequest, site: Site, classes: Sequence[str
         iterations=asked.iterations,
         max_wait_minutes=site.max_wait_minutes,
     )
-    limits: dict[str, FrozenThresholds] = {name: frozen_limits(test, name) for name in classes}
     return Step(
         position=position,
         stage=asked.stage,
@@ -183,8 +182,13 @@ def _frozen(position: int, asked: StepRequest, site: Site, classes: Sequence[str
         is_gate=asked.is_gate,
         measure_only=asked.measure_only,
         recipe=recipe_of(test.slug),
-        thresholds=limits,
+        thresholds={name: _limits(test.slug, name) for name in classes},
     )
+
+
+def _limits(slug: str, resource_class: str) -> FrozenThresholds:
+    found = limits_in_force(slug, resource_class)
+    return FrozenThresholds(found.version.pk, found.version.label, found.thresholds.bounds)
 
 
 def refuse_dead_store(store: ArtifactStore) -> None:

@@ -31,7 +31,7 @@ RESENT_AFTER = timedelta(seconds=orders.ORDER_LIVES_S)
 RESENT_PER_PASS = 300
 CANCELLED_PER_PASS = 500
 REFRESHED_PER_PASS = 1000
-UNSEEN_FOR = timedelta(minutes=3)
+UNSEEN_FOR = timedelta(seconds=200)  # longer than satellites wait between full reports
 STALE_REASON = timedelta(seconds=20)  # a pending reason may be stale for one look
 UNUSABLE_FOR = timedelta(minutes=15)
 

@@ -9,7 +9,6 @@ from celery.exceptions import CeleryError
 from kombu.exceptions import KombuError, OperationalError
 
 from burnin.satellite import broker
-from burnin.satellite.broker import ORDERS, transport_options
 from burnin.satellite.messages import Message
 
 SITES_KEPT = 256
