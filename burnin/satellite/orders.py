@@ -8,13 +8,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from burnin.satellite import relay, site_check
 from burnin.satellite.bundles import BundleDepot
+from burnin.satellite.config import SiteConfig
 from burnin.satellite.hub_client import HubDisliked, HubRefused, HubUnreachable
 from burnin.satellite.messages import (
     CancelOrder,
+    CheckOrder,
     JobOrder,
     LogPart,
     RefreshOrder,
+    RelayOrder,
     SubmitOrder,
     TailOrder,
 )
@@ -25,6 +29,7 @@ from burnin.satellite.submitter import Submitter
 from burnin.satellite.tracker import Tracker
 from burnin.satellite.unwanted import Unwanted
 from burnin.slurm.cluster import Cluster, Submission
+from runner.contract.wire import AttemptToken
 
 logger = logging.getLogger(__name__)
 
@@ -33,12 +38,14 @@ logger = logging.getLogger(__name__)
 class Orders:
     """`look` has the observer look at the cluster now."""
 
+    site: SiteConfig
     cluster: Cluster
     outbox: Outbox
     tracker: Tracker
     unwanted: Unwanted
     submitter: Submitter
     bundles: BundleDepot
+    put: relay.Put
     observer: Observer
     look: Callable[[], None]
     now: Callable[[], datetime]
@@ -80,6 +87,15 @@ class Orders:
             content=base64.b64encode(content),
         )
         self.outbox.put([part])
+
+    def relay(self, order: RelayOrder) -> None:
+        """Bring to the store what the node could not, and say what came of it."""
+        self.outbox.put([relay.relay(self.cluster, order, put=self.put)])
+
+    def check(self, order: CheckOrder) -> None:
+        """Prove the site. Its probe's job is nobody's run."""
+        self.tracker.ignore(AttemptToken(order.request_id, 1))
+        self.outbox.put([site_check.check(self.site, self.cluster, order)])
 
     def refresh(self, order: RefreshOrder) -> None:
         """Report everything at the next look, and follow the jobs the hub asks about."""

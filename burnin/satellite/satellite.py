@@ -8,12 +8,13 @@ from datetime import UTC, datetime
 from burnin.satellite.bundles import BundleDepot
 from burnin.satellite.config import VERSION, HubConfig, SiteConfig, cluster_at
 from burnin.satellite.doubts import Doubts
-from burnin.satellite.hub_client import HubClient
+from burnin.satellite.hub_client import HubClient, trust_of
 from burnin.satellite.loop import Loop
 from burnin.satellite.messages import Heartbeat
 from burnin.satellite.observer import Observer
 from burnin.satellite.orders import Orders
 from burnin.satellite.outbox import Outbox
+from burnin.satellite.relay import Uploader
 from burnin.satellite.sender import Sender
 from burnin.satellite.submitter import Submitter
 from burnin.satellite.tracker import Tracker
@@ -54,6 +55,7 @@ class Satellite:
         self._sending = Loop("sender", sender.step)
         outbox.on_put = self._sending.wake
         self.orders = Orders(
+            site=site,
             cluster=cluster,
             outbox=outbox,
             tracker=tracker,
@@ -61,6 +63,7 @@ class Satellite:
             submitter=submitter,
             # A connection of its own: facts do not wait behind a bundle.
             bundles=BundleDepot(HubClient(hub), cluster, clock=time.monotonic),
+            put=Uploader(trust_of(hub)).put,
             observer=self._observer,
             look=self._watching.wake,
             now=_now,

@@ -10,8 +10,10 @@ from pydantic import ValidationError
 from burnin.satellite.app import app, satellite
 from burnin.satellite.messages import (
     CancelOrder,
+    CheckOrder,
     Message,
     RefreshOrder,
+    RelayOrder,
     SubmitOrder,
     TailOrder,
     TaskName,
@@ -38,6 +40,18 @@ def cancel(order: object = None, **_: object) -> None:
 def tail(order: object = None, **_: object) -> None:
     if (checked := checked_order(TailOrder, order)) is not None:
         satellite().orders.tail(checked)
+
+
+@app.task(name=TaskName.RELAY)
+def relay(order: object = None, **_: object) -> None:
+    if (checked := checked_order(RelayOrder, order)) is not None:
+        satellite().orders.relay(checked)
+
+
+@app.task(name=TaskName.CHECK)
+def check(order: object = None, **_: object) -> None:
+    if (checked := checked_order(CheckOrder, order)) is not None:
+        satellite().orders.check(checked)
 
 
 @app.task(name=TaskName.REFRESH)

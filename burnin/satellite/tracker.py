@@ -44,6 +44,12 @@ class Tracker:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._jobs: dict[AttemptToken, _Job] = {}
+        self._ignored: set[AttemptToken] = set()
+
+    def ignore(self, token: AttemptToken) -> None:
+        """Say nothing of this job: it is our own."""
+        with self._lock:
+            self._ignored.add(token)
 
     def adopt(self, token: AttemptToken, job_id: str, *, at: datetime) -> None:
         """Follow this job from now on; of several with its token it is the one that counts."""
@@ -61,6 +67,8 @@ class Tracker:
         look = Look()
         with self._lock:
             for token, snapshots in observation.snapshots.items():
+                if token in self._ignored:
+                    continue
                 self._see_one(token, snapshots, observation.at, look)
             for token in [token for token in self._jobs if token not in observation.snapshots]:
                 self._miss_one(token, observation.at, look)

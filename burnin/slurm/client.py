@@ -143,6 +143,21 @@ class SlurmClient:
     def nodes(self) -> dict[str, Node]:
         return parse.nodes(self._ask(commands.show_nodes()))
 
+    def login_python(self) -> str:
+        code = "import sys; print('.'.join(map(str, sys.version_info[:3])))"
+        done = self._run([self._python, "-I", "-S", "-c", code])
+        if done.exit_code != 0:
+            words = done.stderr.decode(errors="replace").strip()
+            raise LoginHostFailed(f"{self._python} does not run on the login host: {words}")
+        return done.stdout.decode().strip()
+
+    def may_drain(self) -> bool:
+        try:
+            self._ask(commands.drain_nobody(f"no-such-node-{secrets.token_hex(8)}"))
+        except SlurmRefused as refusal:
+            return "invalid node name" in refusal.stderr.lower()
+        return False  # it cannot have been drained; whatever was answered is no permission
+
     def _own_user(self) -> str:
         if not self._user:
             self._user = self._ask(["id", "-un"]).strip()

@@ -68,6 +68,11 @@ def show_nodes() -> list[str]:
     return ["scontrol", "-a", "-o", "show", "node"]
 
 
+def drain_nobody(node_name: str) -> list[str]:
+    """Ask to drain a node that does not exist: slurmctld checks first who asks."""
+    return ["scontrol", "update", f"NodeName={node_name}", "State=DRAIN", "Reason=probe"]
+
+
 def read_part(path: str, offset: int, limit: int) -> list[str]:
     """Read `limit` bytes of a file from a byte offset; not through a link, for a node aims it."""
     flags = "skip_bytes,count_bytes,fullblock,nofollow"

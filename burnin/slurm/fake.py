@@ -199,6 +199,14 @@ class FakeCluster:
         self._answer_or_raise()
         return dict(self._nodes)
 
+    def login_python(self) -> str:
+        self._answer_or_raise()
+        return "3.11.2"
+
+    def may_drain(self) -> bool:
+        self._answer_or_raise()
+        return True
+
     # Inside
 
     def _answer_or_raise(self) -> None:

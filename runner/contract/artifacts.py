@@ -21,3 +21,9 @@ SCRIPT = "script.sh"
 CONTEXT = "context.json"
 LOGIN_CLOCK = "login-clock.json"  # written by the login host when it claims the attempt
 RESULTS_DIRECTORY = "results"
+
+# Filesystems whose server stamps files, or that make node and login host one machine. Elsewhere
+# (lustre, gpfs, beegfs, …) the client stamps, and the comparison would compare a clock to itself.
+COMMON_CLOCK = frozenset(
+    {"nfs", "nfs4", "ext2", "ext3", "ext4", "xfs", "btrfs", "tmpfs", "overlay", "zfs"}
+)

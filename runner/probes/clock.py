@@ -7,17 +7,12 @@ import os
 import time
 from pathlib import Path
 
-from runner.contract.artifacts import LOGIN_CLOCK
+from runner.contract.artifacts import COMMON_CLOCK, LOGIN_CLOCK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# Where the server stamps files, or where node and login host are one machine. Elsewhere
-# (lustre, gpfs, beegfs, …) the client stamps, and the comparison would compare a clock to itself.
-COMMON_CLOCK = frozenset(
-    {"nfs", "nfs4", "ext2", "ext3", "ext4", "xfs", "btrfs", "tmpfs", "overlay", "zfs"}
-)
 MOUNTS = Path("/proc/self/mounts")
 
 
