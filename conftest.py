@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from pytest_django import DjangoDbBlocker
 
 from deploy.cluster import testing
 from deploy.cluster.errors import ClusterError
 from deploy.cluster.testing import RealCluster, RealServices
+from fleet.tests.databases import Databases
 
 HOME_VARIABLE = "FM_TEST_CLUSTERS"  # inherited by xdist's workers, who share one cluster
 # A dead node is NODE_FAIL in some 18 s; a finished job stays visible for longer than that.
@@ -17,6 +19,15 @@ QUICK = ("SlurmdTimeout=10", "MessageTimeout=5", "MinJobAge=60", "KillWait=3")
 SETTINGS = tuple(word for setting in QUICK for word in ("--set", setting))
 SHARED = ("main", "down:State=DOWN", "short:MaxTime=1")  # in `short`, five minutes never start
 PARTITIONS = tuple(word for partition in SHARED for word in ("--partition", partition))
+
+
+DATABASE_KINDS = os.environ.get("FM_TEST_DATABASES", "sqlite,postgresql").split(",")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run every test of rows on both databases, one kind after the other."""
+    if metafunc.definition.get_closest_marker("django_db"):
+        metafunc.parametrize("database", DATABASE_KINDS, indirect=True, scope="session")
 
 
 def _is_worker(config: pytest.Config) -> bool:
@@ -68,6 +79,36 @@ def _bring_up_services(directory: Path) -> RealServices:
         return testing.bring_up_services(directory)
     except ClusterError as error:
         pytest.fail(f"no real services: {error}", pytrace=False)
+
+
+@pytest.fixture(scope="session")
+def databases(
+    request: pytest.FixtureRequest,
+    django_test_environment: None,
+    django_db_blocker: DjangoDbBlocker,
+    worker_id: str,
+) -> Iterator[Databases]:
+    """The test databases of this process."""
+    made = Databases(
+        lambda: request.getfixturevalue("services").database_url(f"fleet_{worker_id}")
+    )
+    yield made
+    with django_db_blocker.unblock():
+        made.destroy()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def database(request: pytest.FixtureRequest, django_db_blocker: DjangoDbBlocker) -> None:
+    """The database of a test with `django_db`, by `pytest_generate_tests`; others have none."""
+    if hasattr(request, "param"):
+        databases = request.getfixturevalue("databases")
+        with django_db_blocker.unblock():
+            databases.use(request.param)
+
+
+@pytest.fixture(scope="session")
+def django_db_setup() -> None:
+    """Instead of pytest-django's one database."""
 
 
 @pytest.fixture
