@@ -37,6 +37,7 @@ def start(cluster: Cluster) -> None:
 def _write_keys(cluster: Cluster) -> None:
     home = cluster.ssh_directory
     home.mkdir(mode=0o700, exist_ok=True)
+    (home / "home").mkdir(mode=0o700, exist_ok=True)
     for name in ("host_key", "user_key"):
         if not (home / name).exists():
             keygen = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f"]
@@ -63,7 +64,8 @@ def _configuration(cluster: Cluster) -> str:
         "UsePAM no\n"
         "MaxSessions 200\n"
         "MaxStartups 200\n"
-        f"SetEnv SLURM_CONF={cluster.slurm_conf}\n"
+        # Not the home of whoever runs this: what its ~/.bashrc does would be part of every command.
+        f"SetEnv SLURM_CONF={cluster.slurm_conf} HOME={home}/home\n"
         "Subsystem sftp internal-sftp\n"
     )
 
