@@ -1,0 +1,94 @@
+"""Where it is measured: a private Slurm cluster and a hub's services, made new and wiped after."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+from deploy.cluster import testing
+from deploy.cluster.testing import RealCluster, RealServices
+
+ROOT = Path(__file__).resolve().parents[1]
+HOME = ROOT / "var" / "bench"
+NODES = 64
+HELD, OPEN = "down", "main"  # partitions: one never starts a job, one starts them at once
+# 10,000 jobs must fit, and be forgotten before the next part looks at the queue.
+SETTINGS = ("MaxJobCount=60000", "MinJobAge=60")
+LONGEST_COMMAND_S = 300
+
+
+class CommandFailed(Exception):
+    """A command of the bench itself failed; holds the end of what it said."""
+
+
+class Place:
+    """Brings up what a part asks for, once. `close` ends and deletes all of it."""
+
+    def __init__(self, home: Path = HOME) -> None:
+        self.home = home
+
+    @cached_property
+    def cluster(self) -> RealCluster:
+        self.home.mkdir(parents=True, exist_ok=True)
+        settings = [word for setting in SETTINGS for word in ("--set", setting)]
+        return testing.bring_up(
+            self.home / "cluster", "--nodes", str(NODES), "--node-roots", *settings
+        )
+
+    @cached_property
+    def services(self) -> RealServices:
+        self.home.mkdir(parents=True, exist_ok=True)
+        return testing.bring_up_services(self.home / "services")
+
+    def directory(self, name: str) -> Path:
+        """Return a new directory that login host and nodes share."""
+        path = self.cluster.work_dir / name
+        path.mkdir(parents=True)
+        return path
+
+    def close(self) -> None:
+        for record in sorted(self.home.glob("*/cluster.json")):
+            testing.command("wipe", str(record.parent))
+
+    def slurm(self, *argv: str | Path, cwd: Path | None = None, timeout_s: float = 60) -> str:
+        """Run a command where Slurm is, without SSH, and return what it printed."""
+        return run(argv, self.cluster.environment, cwd=cwd, timeout_s=timeout_s)
+
+    def cancel_all(self) -> None:
+        """End every job there is; they stay in the queue for MinJobAge."""
+        for state in ("PENDING", "RUNNING"):
+            self.slurm("scancel", "--state", state, "--user", _user(), timeout_s=120)
+
+
+def run(
+    argv: Sequence[str | Path],
+    environment: dict[str, str],
+    *,
+    cwd: Path | None = None,
+    timeout_s: float = LONGEST_COMMAND_S,
+) -> str:
+    """Run a command to its end. Raises CommandFailed, also when it takes too long."""
+    words = [str(word) for word in argv]
+    try:
+        done = subprocess.run(
+            words,
+            env=environment,
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise CommandFailed(f"`{words[0]}` did not end within {timeout_s:g} s") from error
+    if done.returncode != 0:
+        said = (done.stderr.strip() or done.stdout.strip())[-600:]
+        raise CommandFailed(f"`{words[0]}` exited {done.returncode}: {said}")
+    return done.stdout
+
+
+def _user() -> str:
+    return subprocess.run(["id", "-un"], capture_output=True, text=True, check=True).stdout.strip()
