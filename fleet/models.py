@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import secrets
 from datetime import datetime
 
@@ -113,9 +114,11 @@ class SiteToken(models.Model):
 
     @classmethod
     def find(cls, text: str) -> SiteToken | None:
-        """Return the token if it is one of ours and not revoked."""
-        valid = cls.objects.select_related("site").filter(revoked_at=None)
-        return valid.filter(prefix=text[:PREFIX_LENGTH], digest=digest_of(text)).first()
+        """Return the token with this text, revoked or not; None if it is none of ours."""
+        found = cls.objects.select_related("site").filter(prefix=text[:PREFIX_LENGTH]).first()
+        if found is None or not hmac.compare_digest(found.digest, digest_of(text)):
+            return None
+        return found
 
     def revoke(self, now: datetime) -> None:
         type(self).objects.filter(pk=self.pk, revoked_at=None).update(revoked_at=now)

@@ -91,6 +91,7 @@ if PUBLIC_URL.startswith("https://"):
 REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "EXCEPTION_HANDLER": "burnin.api.errors.as_one_sentence",
 }
 
 LANGUAGE_CODE = "en"

@@ -3,11 +3,17 @@
 Obeyed by burnin.storage.s3, burnin.storage.local and, in memory, burnin.storage.memory.
 """
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from runner.contract.wire import AttemptToken
+
+LONGEST_URL_S = 7 * 24 * 3600  # what S3's signatures allow
+# No segment begins with a dot: a key can neither climb out of a directory nor meet a hidden file.
+KEY = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*")
+LONGEST_KEY = 500
 
 
 class StoreUnreachable(Exception):
@@ -35,10 +41,13 @@ class StoredObject:
 
 
 class ArtifactStore(Protocol):
-    """Every method raises StoreUnreachable when the store does not answer."""
+    """Every method raises StoreUnreachable or StoreRefused, and ValueError for an unfit key."""
 
     def upload_url(self, key: str, *, expires_s: int, max_bytes: int) -> str:
-        """Return a URL that can PUT this one object, once or more, until it expires."""
+        """Return a URL that can PUT this one object, once or more, until it expires.
+
+        S3 cannot cap what a URL uploads: look at the size before anything else.
+        """
         ...
 
     def download_url(self, key: str, *, expires_s: int, filename: str) -> str:
@@ -52,7 +61,10 @@ class ArtifactStore(Protocol):
         ...
 
     def copy(self, source: str, target: str) -> None:
-        """Copy inside the store. Raises ObjectMissing."""
+        """Copy inside the store. Raises ObjectMissing.
+
+        What an upload URL can still overwrite is copied first, and the copy is what gets verified.
+        """
         ...
 
     def put(self, key: str, content: bytes) -> None: ...
@@ -60,6 +72,18 @@ class ArtifactStore(Protocol):
     def probe(self) -> None:
         """Return if objects can be written, read and removed."""
         ...
+
+
+def require_key(key: str) -> None:
+    """Raise ValueError if this cannot name an object."""
+    if not KEY.fullmatch(key) or len(key) > LONGEST_KEY:
+        raise ValueError(f"{key!r:.80} is no key of an object: plain names separated by '/'")
+
+
+def require_lifetime(expires_s: int) -> None:
+    """Raise ValueError if no URL can live for so long."""
+    if not 1 <= expires_s <= LONGEST_URL_S:
+        raise ValueError(f"a URL lives from 1 to {LONGEST_URL_S} seconds, not {expires_s}")
 
 
 def incoming_key(site: str, token: AttemptToken, name: str) -> str:

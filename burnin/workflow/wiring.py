@@ -7,10 +7,13 @@ from functools import cache
 from pathlib import Path
 
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 
 from burnin.runner_bundle import build_runner
 from burnin.satellite.config import BadSite, SiteConfig, cluster_at, load_site
 from burnin.slurm.cluster import Cluster
+from burnin.storage.grants import GrantSigner
+from burnin.storage.local import LocalStore
 from burnin.storage.store import ArtifactStore
 from burnin.workflow.bells import Bells
 from burnin.workflow.celery_bells import CeleryBells
@@ -89,4 +92,36 @@ def bells() -> Bells:
 
 
 def store() -> ArtifactStore:
-    raise NotImplementedError
+    """Return the store that FLEET_STORE names: `local:/abs/dir` or `s3://bucket`."""
+    scheme, _, place = settings.STORE.partition(":")
+    if scheme == "local" and Path(place).is_absolute():
+        retired = tuple(settings.SECRET_KEY_FALLBACKS)
+        signer = GrantSigner(settings.SECRET_KEY, retired=retired)
+        return LocalStore(Path(place), public_url=settings.PUBLIC_URL, signer=signer)
+    if scheme == "s3" and place.strip("/"):
+        return _s3_store(
+            bucket=place.strip("/"),
+            region=settings.S3_REGION,
+            endpoint=settings.S3_ENDPOINT,
+            node_endpoint=settings.S3_NODE_ENDPOINT,
+            key_id=settings.AWS_ACCESS_KEY_ID,
+            secret=settings.AWS_SECRET_ACCESS_KEY,
+        )
+    raise ImproperlyConfigured(
+        f"FLEET_STORE is {settings.STORE!r}: set it to local:/absolute/directory or s3://bucket"
+    )
+
+
+@cache
+def _s3_store(**config: str) -> ArtifactStore:
+    from burnin.storage.s3 import S3Config, S3Store  # boto3 is a quarter second of every start
+
+    return S3Store(S3Config(**config))
+
+
+def bundle_file(sha256: str) -> Path | None:
+    """Return the runner with this digest, None if neither kept here nor this version's own."""
+    kept = settings.VAR_DIR / "bundles" / f"runner-{sha256}.pyz"
+    if not kept.is_file():
+        hub_bundle()  # the worker that ordered it may build on another host
+    return kept if kept.is_file() else None
