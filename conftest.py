@@ -19,14 +19,14 @@ QUICK = ("SlurmdTimeout=10", "MessageTimeout=5", "MinJobAge=60", "KillWait=3")
 SETTINGS = tuple(word for setting in QUICK for word in ("--set", setting))
 SHARED = ("main", "down:State=DOWN", "short:MaxTime=1")  # in `short`, five minutes never start
 PARTITIONS = tuple(word for partition in SHARED for word in ("--partition", partition))
-
-
 DATABASE_KINDS = os.environ.get("FM_TEST_DATABASES", "sqlite,postgresql").split(",")
+ASKS_FOR_ROWS = frozenset({"db", "transactional_db", "live_server", "admin_user", "admin_client"})
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run every test of rows on both databases, one kind after the other."""
-    if metafunc.definition.get_closest_marker("django_db"):
+    asks = ASKS_FOR_ROWS & set(metafunc.fixturenames)
+    if asks or metafunc.definition.get_closest_marker("django_db"):
         metafunc.parametrize("database", DATABASE_KINDS, indirect=True, scope="session")
 
 
@@ -89,9 +89,7 @@ def databases(
     worker_id: str,
 ) -> Iterator[Databases]:
     """The test databases of this process."""
-    made = Databases(
-        lambda: request.getfixturevalue("services").database_url(f"fleet_{worker_id}")
-    )
+    made = Databases(lambda: request.getfixturevalue("services").database_url(f"fleet_{worker_id}"))
     yield made
     with django_db_blocker.unblock():
         made.destroy()

@@ -198,6 +198,10 @@ class TestRun(models.Model):
                 | Q(attempt_number__gte=1),
                 name="burnin_a_dispatched_run_has_an_attempt",
             ),
+            models.CheckConstraint(
+                condition=Q(state__in=[each.value for each in RunState]),
+                name="burnin_a_run_is_in_a_known_state",
+            ),
         )
 
     def __str__(self) -> str:
