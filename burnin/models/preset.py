@@ -1,10 +1,17 @@
 """An ordered plan of tests."""
 
+import uuid
+
+from django.core.exceptions import ValidationError
 from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import Q
 
+from burnin.hardware_tests.params import BadParams, parse_params
+from burnin.hardware_tests.registry import UnknownSlug, get_test_class
+from burnin.hardware_tests.run_context import BadRunContext, RunContext
 from fleet.models import ResourceClass, site_name
+from runner.contract.wire import AttemptToken
 
 
 class Preset(models.Model):
@@ -60,3 +67,21 @@ class PresetStep(models.Model):
 
     def __str__(self) -> str:
         return f"{self.preset} {self.position}: {self.slug}"
+
+    def clean(self) -> None:
+        """Refuse a test there is not, params it does not take, and times that no run can have."""
+        try:
+            parse_params(get_test_class(self.slug), self.params)
+        except UnknownSlug as error:
+            raise ValidationError({"slug": str(error)}) from None
+        except BadParams as error:
+            raise ValidationError({"params": str(error)}) from None
+        try:
+            RunContext(
+                token=AttemptToken(str(uuid.UUID(int=0)), 1),
+                partition="any",
+                timeout_minutes=self.timeout_minutes,
+                iterations=self.iterations,
+            )
+        except BadRunContext as error:
+            raise ValidationError({"timeout_minutes": str(error)}) from None
