@@ -5,7 +5,7 @@ UV_VERSION := 0.13.9
 BIN := .venv/bin
 CLUSTER := $(PYTHON) deploy/cluster
 CLUSTER_OPTIONS ?=
-PYTEST_OPTIONS ?= -n 2
+PYTEST_OPTIONS ?= -n 2 --dist loadgroup
 
 .DEFAULT_GOAL := help
 .PHONY: help venv check pre-commit test cluster cluster-down runner requirements

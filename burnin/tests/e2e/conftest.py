@@ -20,7 +20,7 @@ def make_stack(tmp_path: Path) -> Iterator[MakeStack]:
     def make(cluster: RealCluster, services: RealServices) -> Stack:
         home = tmp_path / f"hub{len(made)}"
         database = f"e2e_{os.getpid()}_{tmp_path.name[:40]}_{len(made)}".lower()
-        made.append(Stack(home, cluster, services, venv_home=_shared_home(), database=database))
+        made.append(Stack(home, cluster, services, venv_home=venv_home(), database=database))
         return made[-1]
 
     yield make
@@ -28,7 +28,7 @@ def make_stack(tmp_path: Path) -> Iterator[MakeStack]:
         stack.stop()
 
 
-def _shared_home() -> Path:
+def venv_home() -> Path:
     """Where the satellite's virtualenv is kept for the whole test session."""
     home = Path(os.environ["FM_TEST_CLUSTERS"])
     home.mkdir(exist_ok=True)

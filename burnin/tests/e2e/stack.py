@@ -62,7 +62,8 @@ class Stack:
     venv_home: Path
     database: str
     site: str = SITE
-    node_path: str = ""
+    node_path: str = ""  # PATH on the nodes, if not the usual one
+    login_path: str = ""  # what stands before the PATH of the login host
     port: int = field(default_factory=free_port)
     running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
@@ -125,6 +126,9 @@ class Stack:
             if line.partition(" ")[0] not in own
         ]
         head = [f'{key} = "{value}"' for key, value in own.items()]
+        if self.login_path:
+            at = kept.index("[environment]") + 1
+            kept.insert(at, f'PATH = "{self.login_path}:/usr/local/bin:/usr/bin:/bin:/usr/sbin"')
         hub = ["[hub]", f'url = "http://127.0.0.1:{self.port}"', f'token_file = "{token_file}"']
         broker = ["[broker]", f'url = "{self.services.site_broker_url(self.site)}"']
         return "\n".join([*head, *kept, *hub, *broker, *PACE, ""])

@@ -1,0 +1,170 @@
+"""kill -9 while work is in flight: afterwards each run is judged once and Slurm ran each once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from burnin.tests.e2e.conftest import venv_home
+from burnin.tests.e2e.stack import Stack
+from conftest import SETTINGS
+from deploy.cluster import testing
+from runner.contract.slugs import Slugs
+
+pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("sudden-death")]
+
+NODES, STEPS = 10, 10
+RUNS = NODES * STEPS
+HELLOS = [{"slug": Slugs.HELLO_WORLD, "timeout_minutes": 5} for _ in range(STEPS)]
+END_S = 240.0
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """One product for this module, on a cluster and services that nobody else uses."""
+    home = tmp_path_factory.mktemp("sudden-death")
+    own = venv_home() / f"sudden-death-{os.getpid()}"
+    cluster = testing.bring_up(own / "cluster", "--node-roots", "--nodes", str(NODES), *SETTINGS)
+    services = testing.bring_up_services(own / "services")
+    stack = Stack(home / "hub", cluster, services, venv_home(), database="sudden_death")
+    stack.login_path = str(_slow_sbatch(home))
+    stack.open_site()
+    stack.django(
+        "from fleet.models import Site\nSite.objects.update(queue_ahead=20)\nanswer = None"
+    )
+    yield stack
+    stack.stop()
+    for directory in (own / "cluster", own / "services"):
+        testing.command("wipe", str(directory))
+
+
+def _slow_sbatch(home: Path) -> Path:
+    """A hundred submissions shall take seconds, so that death can come between them."""
+    wrapper = home / "login" / "sbatch"
+    wrapper.parent.mkdir()
+    wrapper.write_text('#!/bin/sh\nsleep 0.05\nexec /usr/bin/sbatch "$@"\n')
+    wrapper.chmod(0o755)
+    return wrapper.parent
+
+
+class Watched:
+    """A job of a hundred runs, counted in the database itself: quick enough to catch a moment."""
+
+    def __init__(self, stack: Stack) -> None:
+        self.stack = stack
+        self.workloads_before = self.workloads()
+        self.job_id = stack.start_job(stack.cluster.node_names, HELLOS)
+
+    def count(self, where: str) -> int:
+        url = self.stack.services.database_url(self.stack.database)
+        with psycopg.connect(url) as connection:
+            query = f"SELECT count(*) FROM burnin_testrun WHERE job_id = %s AND {where}"
+            row = connection.execute(query.encode(), (self.job_id,)).fetchone()
+        assert row is not None
+        return int(row[0])
+
+    def catch(self, holds: Callable[[], bool], what: str) -> None:
+        """Return at the very moment it holds."""
+        deadline = time.monotonic() + 60
+        while not holds():
+            assert time.monotonic() < deadline, f"never seen: {what}"
+
+    def workloads(self) -> int:
+        """How many attempts ever got as far as their workload, by what they left on the site."""
+        return len(list((self.stack.work_dir / "attempts").glob("*/started.json")))
+
+    def slurm_jobs(self) -> int:
+        """How many jobs Slurm's accounting knows of this run of the product."""
+        text = self.stack.cluster.run(
+            "sacct", "-n", "-X", "-P", "-D", "-o", "JobName", timeout_s=60
+        )
+        return sum(line.startswith("bi-") for line in text.splitlines())
+
+    def prove_once_each(self, slurm_jobs_before: int) -> None:
+        job = self.stack.wait_for_end(self.job_id, for_s=END_S)
+        runs = self.stack.runs(self.job_id)
+        assert job["verdict"] == "passed", [run for run in runs if run["verdict"] != "passed"][:3]
+        assert job["counts"] == job["recount"] == {"1:passed": RUNS}
+        assert len(runs) == RUNS
+        assert all(run["results"] == 1 and run["attempts"] == 1 for run in runs)
+        assert self.workloads() - self.workloads_before == RUNS
+        assert self.slurm_jobs() - slurm_jobs_before == RUNS
+        judged = "(SELECT count(*) FROM burnin_testrunevent e WHERE e.run_id = burnin_testrun.id"
+        assert self.count(f"{judged} AND e.after = 'judged') = 1") == RUNS
+
+
+@pytest.fixture
+def watched(stack: Stack) -> Watched:
+    return Watched(stack)
+
+
+@pytest.fixture
+def slurm_jobs_before(stack: Stack) -> int:
+    text = stack.cluster.run("sacct", "-n", "-X", "-P", "-D", "-o", "JobName", timeout_s=60)
+    return sum(line.startswith("bi-") for line in text.splitlines())
+
+
+def test_the_satellite_dies_while_it_submits(
+    stack: Stack, slurm_jobs_before: int, watched: Watched
+) -> None:
+    def claims() -> int:
+        return len(list((stack.work_dir / "attempts").glob("*/sbatch.out")))
+
+    before = watched.workloads_before
+    watched.catch(lambda: 5 < claims() - before < RUNS - 20, "some are submitted, some are not")
+    stack.kill("satellite")
+    assert watched.count("state = 'judged'") < RUNS
+
+    stack.start("satellite")
+
+    watched.prove_once_each(slurm_jobs_before)
+
+
+def test_the_hub_worker_dies_while_it_collects(
+    stack: Stack, slurm_jobs_before: int, watched: Watched
+) -> None:
+    collecting = "state = 'finished' AND carried_until > now()"
+    watched.catch(lambda: watched.count(collecting) > 0, "finished runs are being collected")
+    stack.kill("worker")
+    assert watched.count("state <> 'judged'") > 0
+
+    stack.start("worker")
+
+    watched.prove_once_each(slurm_jobs_before)
+
+
+def test_the_web_dies_while_facts_arrive(
+    stack: Stack, slurm_jobs_before: int, watched: Watched
+) -> None:
+    watched.catch(
+        lambda: 0 < watched.count("state IN ('running', 'finished', 'judged')") < RUNS - 10,
+        "some facts have arrived, others have not",
+    )
+    stack.kill("web")
+    time.sleep(3)  # facts are refused meanwhile, and kept
+    assert watched.count("state NOT IN ('finished', 'judged')") > 0
+
+    stack.start("web")
+
+    watched.prove_once_each(slurm_jobs_before)
+
+
+def test_redis_dies_with_orders_in_its_queues(stack: Stack, slurm_jobs_before: int) -> None:
+    stack.kill("satellite", signal.SIGKILL)
+    watched = Watched(stack)
+    orders = f"site-{stack.site}:orders"
+    stack.wait(lambda: int(stack.services.redis_cli("LLEN", orders)) > 0, "an order waits")
+    (redis,) = stack.services.processes("redis-server")
+    os.kill(redis.pid, signal.SIGKILL)
+    assert watched.count("state = 'dispatched'") > 0
+
+    stack.services.up_again()
+    stack.start("satellite")
+
+    watched.prove_once_each(slurm_jobs_before)
