@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from django.http import FileResponse
+from django.http import FileResponse, UnreadablePostError
 from django.utils import timezone
 from rest_framework import status
 from rest_framework.exceptions import APIException, NotFound, ParseError, UnsupportedMediaType
@@ -30,7 +30,10 @@ def _body(request: Request) -> bytes:
     if request.content_type.partition(";")[0].strip().lower() != JSON:
         raise UnsupportedMediaType(request.content_type)
     length = _content_length(request)
-    body = bytes(request.stream.read(length)) if request.stream else b""
+    try:
+        body = bytes(request.stream.read(length)) if request.stream else b""
+    except UnreadablePostError:  # the satellite has hung up
+        body = b""
     if len(body) < length:
         raise ParseError("the body ended early: send it again")
     return body
