@@ -14,6 +14,8 @@ SITES_DIR = Path(os.environ.get("FLEET_SITES_DIR", VAR_DIR / "sites"))
 DEBUG = is_on("FLEET_DEBUG")
 # Without the variable a secret is made once and kept in VAR_DIR: enough for one machine.
 SECRET_KEY = os.environ.get("FLEET_SECRET_KEY") or own_secret(VAR_DIR / "secret_key")
+# Retired secrets: what they signed (upload URLs of jobs that still run) holds.
+SECRET_KEY_FALLBACKS = words("FLEET_OLD_SECRET_KEYS", "")
 SECRET_KEY_IS_OWN = not os.environ.get("FLEET_SECRET_KEY")
 ALLOWED_HOSTS = words("FLEET_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 # How nodes, satellites and browsers reach the web.
