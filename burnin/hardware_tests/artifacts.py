@@ -88,20 +88,23 @@ class ArtifactCollector:
 
 
 @contextmanager
-def open_artifacts(directory: Path, token: AttemptToken) -> Iterator[ArtifactCollector]:
+def open_artifacts(
+    directory: Path, token: AttemptToken, scratch: Path | None = None
+) -> Iterator[ArtifactCollector]:
     """Verify an attempt's files, unpack the custom ones aside, and remove those at the end.
 
-    The directory itself is only read. Raises MissingArtifact, TornArtifact or WrongAttempt.
+    The directory itself is only read; aside is in `scratch`, or among the temporary files.
+    Raises MissingArtifact, TornArtifact or WrongAttempt.
     """
     metadata = read_metadata(directory)
     _refuse_another_attempt(metadata, token)
     for file in TestArtifactFile:
         _verify(directory, file, metadata)
-    with tempfile.TemporaryDirectory(prefix="burnin-artifacts-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="burnin-artifacts-", dir=scratch) as results:
         archive = directory / contract.CUSTOM
         if contract.CUSTOM in metadata.artifacts:
-            unpack(archive, Path(scratch))
-        yield ArtifactCollector(directory, results=Path(scratch), metadata=metadata)
+            unpack(archive, Path(results))
+        yield ArtifactCollector(directory, results=Path(results), metadata=metadata)
 
 
 def read_metadata(directory: Path) -> HardwareTestMetadata:

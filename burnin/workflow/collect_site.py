@@ -2,21 +2,16 @@
 
 import logging
 import shutil
-import tempfile
 import uuid
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from pathlib import Path
 
 from django.db.models import Q
 
-from burnin.hardware_tests.artifacts import MissingArtifact, read_metadata
-from burnin.hardware_tests.metadata import HardwareTestMetadata
 from burnin.hardware_tests.params import BadParams
 from burnin.hardware_tests.registry import UnknownSlug, get_test_class
-from burnin.hardware_tests.unpack import TornArtifact
 from burnin.models import Attempt, RunNode, TestRun
 from burnin.models.set_sql import Change, SetWriter
 from burnin.models.text import storable
@@ -29,6 +24,7 @@ from burnin.workflow.bells import Bell, Bells
 from burnin.workflow.ending import ending_of
 from burnin.workflow.gather import Gathered, gather
 from burnin.workflow.judge import EndedRun, Judgement, judge
+from burnin.workflow.scratch import scratch
 from burnin.workflow.site_queue import QueueUnreachable, SiteQueue
 from burnin.workflow.sites import why_silent
 from burnin.workflow.stages import advance_site
@@ -42,6 +38,7 @@ log = logging.getLogger(__name__)
 RUNS_PER_BATCH = 100
 CARRIED_FOR = timedelta(minutes=3)
 DOWNLOADS_AT_ONCE = 8
+DOWNLOADS_AHEAD = 2 * DOWNLOADS_AT_ONCE
 STORE_AWAY = timedelta(seconds=15)
 RELAY_URLS_LIVE_S = 3600
 NEVER_STARTS = "the job can never start"
@@ -128,26 +125,29 @@ def _judge_batch(
 def _gather_all(
     site: Site, batch: Sequence[Ended], store: ArtifactStore, now: datetime
 ) -> Iterator[tuple[Ended, Gathered]]:
-    """Yield what came, as it comes. The files are gone once the next one is asked for."""
-    with (
-        tempfile.TemporaryDirectory(prefix="burnin-collect-") as scratch,
-        ThreadPoolExecutor(DOWNLOADS_AT_ONCE) as pool,
-    ):
-        pending: dict[Future[Gathered], Ended] = {}
-        for each in batch:
-            directory = Path(scratch) / each.token.directory
-            directory.mkdir()
-            pending[pool.submit(gather, store, site.name, each.token, directory)] = each
-        for future in as_completed(pending):
-            ended = pending[future]
-            try:
-                gathered = future.result()
-            except (StoreUnreachable, StoreRefused) as error:
-                log.warning("run %s is collected later: %s", ended.run.pk, error)
-                _wait(ended, STORE_AWAY, f"the artifact store cannot be used: {error}", now)
-                continue
-            yield ended, gathered
-            shutil.rmtree(gathered.directory)
+    """Yield what came, as it comes. Its files are gone once the next one is asked for."""
+    waiting = list(reversed(batch))
+    pending: dict[Future[Gathered], Ended] = {}
+    with scratch() as room, ThreadPoolExecutor(DOWNLOADS_AT_ONCE) as pool:
+        while waiting or pending:
+            while waiting and len(pending) < DOWNLOADS_AHEAD:
+                ended = waiting.pop()
+                pending[pool.submit(gather, store, site.name, ended.token, room)] = ended
+            for future in wait(pending, return_when=FIRST_COMPLETED).done:
+                yield from _arrived(pending.pop(future), future, now)
+
+
+def _arrived(
+    ended: Ended, future: Future[Gathered], now: datetime
+) -> Iterator[tuple[Ended, Gathered]]:
+    try:
+        gathered = future.result()
+    except (StoreUnreachable, StoreRefused) as error:
+        log.warning("run %s is collected later: %s", ended.run.pk, error)
+        return _wait(ended, STORE_AWAY, f"the artifact store cannot be used: {error}", now)
+    yield ended, gathered
+    shutil.rmtree(gathered.directory)
+    return None
 
 
 def _lateness(
@@ -208,7 +208,7 @@ def conclude(ended: Ended, gathered: Gathered) -> Conclusion:
         run=ended.run,
         attempt=ended.attempt,
         judgement=_as_asked(ended.step, _judgement(ended, gathered)),
-        metadata=_metadata(gathered.directory),
+        metadata=gathered.metadata,
         kept=gathered.kept,
         thresholds_id=frozen.version_id if frozen else None,
     )
@@ -245,6 +245,7 @@ def _judge_ended(ended: Ended, gathered: Gathered) -> Judgement:
             directory=gathered.directory,
             cancel_reason=ended.run.cancel_reason,
             limits=ended.step.limits_for(ended.resource_class),
+            scratch=gathered.directory.parent,
         )
     )
 
@@ -254,10 +255,3 @@ def _as_asked(step: Step, judgement: Judgement) -> Judgement:
     if not step.measure_only or judgement.measured is None:
         return judgement
     return replace(judgement, verdict=Verdict.MEASURED, cause=Cause.NONE)
-
-
-def _metadata(directory: Path) -> HardwareTestMetadata | None:
-    try:
-        return read_metadata(directory)
-    except (MissingArtifact, TornArtifact):
-        return None

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from burnin.hardware_tests.artifacts import MissingArtifact, read_metadata
+from burnin.hardware_tests.metadata import HardwareTestMetadata
 from burnin.hardware_tests.unpack import TornArtifact
 from burnin.storage.store import (
     ArtifactStore,
@@ -14,6 +15,7 @@ from burnin.storage.store import (
     incoming_key,
     kept_key,
 )
+from burnin.workflow.scratch import Scratch
 from runner.contract import artifacts as contract
 from runner.contract.wire import AttemptToken
 
@@ -37,17 +39,19 @@ class Gathered:
 
     directory: Path
     kept: tuple[KeptArtifact, ...]
+    metadata: HardwareTestMetadata | None
     missing: tuple[str, ...]
     refusal: str
 
 
-def gather(store: ArtifactStore, site_name: str, token: AttemptToken, directory: Path) -> Gathered:
-    """Copy the attempt's objects to keys of ours and fetch those copies into the directory.
+def gather(store: ArtifactStore, site_name: str, token: AttemptToken, scratch: Scratch) -> Gathered:
+    """Copy the attempt's objects to keys of ours and fetch those copies.
 
     A node can rewrite its own objects until their URLs expire: so the copy is what is read.
     Raises StoreUnreachable or StoreRefused.
     """
     there, refusal = _sizes(store, site_name, token)
+    directory = scratch.directory(token.directory, sum(there.values()))
     kept = []
     try:
         for name in there:
@@ -56,7 +60,8 @@ def gather(store: ArtifactStore, site_name: str, token: AttemptToken, directory:
         refusal = refusal or f"an artifact vanished while it was collected: {error}"
     except ObjectTooLarge as error:
         refusal = refusal or f"an artifact is larger than it may be: {error}"
-    return Gathered(directory, tuple(kept), _missing(directory, there), refusal)
+    metadata, expected = _last_word(directory)
+    return Gathered(directory, tuple(kept), metadata, tuple(sorted(expected - set(there))), refusal)
 
 
 def _sizes(
@@ -85,12 +90,12 @@ def _keep(
     return KeptArtifact(name, key, destination.stat().st_size, sha256)
 
 
-def _missing(directory: Path, there: Mapping[str, int]) -> tuple[str, ...]:
-    """Return what is to be relayed. Without the last word, anything may still be on its way."""
+def _last_word(directory: Path) -> tuple[HardwareTestMetadata | None, set[str]]:
+    """Return the metadata, and what should be there. Without it, anything may be on its way."""
     try:
-        expected = set(read_metadata(directory).artifacts) & set(contract.MAX_BYTES)
+        metadata = read_metadata(directory)
     except MissingArtifact:
-        expected = set(contract.MAX_BYTES)
+        return None, set(contract.MAX_BYTES)
     except TornArtifact:
-        return ()
-    return tuple(sorted(expected - there.keys()))
+        return None, set()
+    return metadata, set(metadata.artifacts) & set(contract.MAX_BYTES)

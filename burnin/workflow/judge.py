@@ -37,6 +37,7 @@ class EndedRun:
 
     `requested_nodes` is empty when Slurm chose. `cancel_reason` says who asked for the end and
     why, if we did. `limits` are those that a job froze; None: those that ship, for the class.
+    Below `scratch` archives are unpacked; None: among the temporary files.
     """
 
     test: BaseTest
@@ -49,6 +50,7 @@ class EndedRun:
     directory: Path
     cancel_reason: str = ""
     limits: ThresholdSet | None = None
+    scratch: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ def _judge_artifacts(run: EndedRun) -> Judgement:
 
 
 def _judge_measurement(run: EndedRun) -> Judgement:
-    with open_artifacts(run.directory, run.token) as collector:
+    with open_artifacts(run.directory, run.token, run.scratch) as collector:
         if misplaced := _misplaced(run, collector.metadata):
             return _errored(Cause.INFRASTRUCTURE, misplaced)
         try:

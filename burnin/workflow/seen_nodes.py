@@ -4,22 +4,26 @@ from datetime import datetime
 from typing import Any
 
 from burnin.models.set_sql import Change, SetWriter
-from burnin.models.text import storable
+from burnin.models.text import storable, storable_json
 from burnin.satellite.messages import NodeSeen, NodesSeen
-from fleet.models import Node, Site
+from fleet.models import Node, NodeListing, Site
 
 UNLISTED = "Slurm does not list it any more"
 SEEN = ("slurm_state", "slurm_reason", "is_usable", "cpu_count", "memory_mib", "seen_at")
 
 
 def record(site: Site, fact: NodesSeen, now: datetime) -> None:
-    """Write what changed, set-based. New nodes come in by `load_inventory` only."""
+    """Write what changed, set-based. New nodes wait in the listing for `load_inventory`."""
     listed = {each.name: each for each in fact.nodes}
     rows = []
     for node in Node.objects.filter(site=site):
-        seen = _seen(node, listed.get(node.name), now)
+        seen = _seen(node, listed.pop(node.name, None), now)
         rows.append({"id": node.pk, **seen})
     SetWriter(Node, "default").update(rows, Change(own=SEEN))
+    unknown = [each.model_dump(mode="json") for each in listed.values()]
+    NodeListing.objects.update_or_create(
+        site=site, defaults={"listed_at": now, "unknown": storable_json(unknown)}
+    )
 
 
 def _seen(node: Node, listed: NodeSeen | None, now: datetime) -> dict[str, Any]:

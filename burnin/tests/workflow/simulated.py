@@ -373,6 +373,12 @@ def make_preset(name: str, *steps: dict[str, Any]) -> Preset:
     preset = Preset.objects.create(name=name)
     for position, step in enumerate(steps, start=1):
         preset.steps.create(
-            **{"position": position, "slug": Slugs.HELLO_WORLD, "timeout_minutes": 5, **step}
+            **{
+                "position": position,
+                "stage": 1,
+                "slug": Slugs.HELLO_WORLD,
+                "timeout_minutes": 5,
+                **step,
+            }
         )
     return preset

@@ -1,5 +1,6 @@
 """A job's whole life on a simulated site: what runs, what is left out, what it adds up to."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -18,18 +19,21 @@ from fleet.models import Node, Site
 from runner.contract import artifacts as contract
 from runner.contract.slugs import Slugs
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("database")]
+pytestmark = pytest.mark.django_db
 
 FIRST = StepRequest(Slugs.HELLO_WORLD, timeout_minutes=5)
 SECOND = replace(FIRST, stage=2)
 
 
-def on(*names: str, otherwise: object = hello, there: object = failing) -> object:
+Kind = Callable[[JobOrder], Workload]
+
+
+def on(*names: str, there: Kind = failing, otherwise: Kind = hello) -> Kind:
     """Do `there` on these nodes and `otherwise` on all others."""
 
     def workload(order: JobOrder) -> Workload:
         is_there = any(f'"{name}"' in order.context for name in names)
-        return (there if is_there else otherwise)(order)  # type: ignore[operator]
+        return (there if is_there else otherwise)(order)
 
     return workload
 
@@ -78,7 +82,7 @@ def test_no_row_holds_a_url() -> None:
 
 def test_a_node_that_fails_a_gate_leaves_with_its_reason_and_stays_listed() -> None:
     hub = make_hub("n1", "n2", "n3")
-    hub.site.workload = on("n2")  # type: ignore[assignment]
+    hub.site.workload = on("n2")
     job = hub.plan(FIRST, SECOND)
 
     hub.advance(120)
@@ -123,7 +127,7 @@ def test_what_is_only_measured_is_no_evidence_and_bars_nobody() -> None:
 
 def test_the_second_stage_waits_for_the_whole_first() -> None:
     hub = make_hub("n1", "n2")
-    hub.site.workload = on("n1", there=lambda order: hello(order, duration_s=100))  # type: ignore[assignment]
+    hub.site.workload = on("n1", there=lambda order: hello(order, duration_s=100))
     job = hub.plan(FIRST, SECOND)
 
     hub.advance(60)

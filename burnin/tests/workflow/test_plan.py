@@ -1,0 +1,194 @@
+"""What is planned, and what is refused in one sentence with nothing written."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from burnin.models import Job, TestRun
+from burnin.models.limits import add_operators_version
+from burnin.tests.workflow.simulated import Hub, make_hub, make_preset
+from burnin.workflow.plan import PlanRefused, StepRequest
+from fleet.models import Node, ResourceClass, Site
+from runner.contract.slugs import Slugs
+
+pytestmark = pytest.mark.django_db
+
+HELLO = StepRequest(Slugs.HELLO_WORLD, timeout_minutes=5)
+
+
+def refusal(hub: Hub, *steps: StepRequest, **more: Any) -> str:
+    with pytest.raises(PlanRefused) as refused:
+        hub.plan(*steps, **more)
+    assert not Job.objects.exists()
+    assert not TestRun.objects.exists()
+    return str(refused.value)
+
+
+def test_unknown_nodes_are_named() -> None:
+    hub = make_hub("n1")
+
+    said = refusal(hub, nodes=["n1", "n7", "n8"])
+
+    assert said.startswith("site east has no node n7, n8: correct the name")
+
+
+def test_a_node_of_another_site_is_unknown_here() -> None:
+    hub = make_hub("n1")
+    make_hub("w1", name="west")
+
+    assert refusal(hub, nodes=["w1"]).startswith("site east has no node w1")
+
+
+def test_many_unknown_nodes_make_no_endless_sentence() -> None:
+    hub = make_hub("n1")
+
+    said = refusal(hub, nodes=[f"x{number}" for number in range(1000)])
+
+    assert "x0, x1, x2, x3, x4 and 995 more" in said
+
+
+def test_no_node_is_refused() -> None:
+    assert refusal(make_hub("n1"), nodes=[]) == "no node was named: name at least one"
+
+
+def test_a_node_named_twice_is_refused() -> None:
+    assert refusal(make_hub("n1"), nodes=["n1", "n1"]) == "n1 named more than once"
+
+
+def test_an_unchecked_site_is_refused() -> None:
+    hub = make_hub()
+    Site.objects.update(checked_at=None)
+
+    assert refusal(hub) == "site east has not passed a check: run `site_check east`"
+
+
+def test_a_site_that_changed_since_its_check_is_refused() -> None:
+    hub = make_hub()
+    Site.objects.update(partition="other")
+
+    assert "has changed since its check" in refusal(hub)
+
+
+def test_a_site_that_is_off_is_refused() -> None:
+    hub = make_hub()
+    Site.objects.update(is_enabled=False)
+
+    assert refusal(hub) == "site east is switched off: enable it first"
+
+
+def test_a_site_without_a_satellite_is_refused_within_seconds() -> None:
+    hub = make_hub()
+    Site.objects.update(heartbeat_at=hub.now - timedelta(seconds=16))
+
+    said = refusal(hub)
+
+    assert said.startswith("no satellite of site east is alive (last heard of 16 s ago)")
+
+
+def test_a_site_that_never_reported_is_refused() -> None:
+    hub = make_hub()
+    Site.objects.update(heartbeat_at=None)
+
+    assert refusal(hub).startswith("no satellite of site east has ever reported")
+
+
+def test_a_store_that_is_away_is_refused() -> None:
+    hub = make_hub()
+    hub.store.is_reachable = False
+
+    assert refusal(hub).startswith("the artifact store cannot be used: ")
+
+
+def test_a_preset_without_steps_is_refused() -> None:
+    hub = make_hub()
+
+    assert "preset empty has no steps" in refusal(hub, preset=make_preset("empty"))
+
+
+def test_an_unknown_test_is_refused() -> None:
+    said = refusal(make_hub(), replace(HELLO, slug="single-node.hello-wrold"))
+
+    assert said.startswith("there is no test 'single-node.hello-wrold'; did you mean")
+    assert Slugs.HELLO_WORLD in said
+
+
+def test_params_that_do_not_fit_are_refused() -> None:
+    said = refusal(make_hub(), replace(HELLO, params={"colour": "red"}))
+
+    assert "there is no param 'colour'" in said
+
+
+def test_a_time_that_outlives_its_upload_urls_is_refused() -> None:
+    said = refusal(make_hub(), replace(HELLO, timeout_minutes=7 * 24 * 60))
+
+    assert "more than 7 days" in said
+
+
+def test_a_class_without_limits_is_refused() -> None:
+    hub = make_hub("n1")
+    Node.objects.update(resource_class=ResourceClass.objects.create(name="b200"))
+
+    assert "single-node.hello-world" in refusal(hub)
+
+
+def test_a_job_freezes_its_steps_against_later_edits() -> None:
+    hub = make_hub("n1")
+    preset = make_preset("quick", {"slug": Slugs.MEMORY_STRESS, "params": {"duration_s": 30}})
+
+    job = hub.plan(preset=preset)
+    preset.steps.update(params={"duration_s": 60}, slug=Slugs.HELLO_WORLD)
+
+    (frozen,) = Job.objects.get(pk=job.pk).steps
+    assert frozen["slug"] == Slugs.MEMORY_STRESS
+    assert frozen["params"]["duration_s"] == 30
+    assert set(frozen["thresholds"]) == {"cpu-generic"}
+    assert frozen["thresholds"]["cpu-generic"]["label"].startswith("shipped:")
+
+
+def test_a_job_is_judged_by_the_limits_it_froze() -> None:
+    hub = make_hub("n1")
+    before = hub.plan()
+    two = {"responded": {"value": 2, "source": "a trial", "confidence": "C"}}
+    version = add_operators_version(
+        Slugs.HELLO_WORLD, "cpu-generic", two, by=None, reason="to see what it does"
+    )
+    after = hub.plan()
+
+    hub.advance(120)
+
+    kept, changed = (TestRun.objects.get(job=job).result for job in (before, after))
+    assert (kept.verdict, kept.thresholds.origin) == ("passed", "shipped")
+    assert (changed.verdict, changed.thresholds_id) == ("failed", version.pk)
+    assert changed.evaluation[0]["bound"]["value"] == 2
+
+
+def test_the_same_key_makes_one_job() -> None:
+    hub = make_hub("n1", "n2")
+    alice = User.objects.create(username="alice")
+
+    first = hub.plan(requested_by=alice, idempotency_key="k")
+    second = hub.plan(requested_by=alice, idempotency_key="k")
+
+    assert first == second
+    assert TestRun.objects.count() == 2
+
+
+def test_the_same_key_for_something_else_is_refused() -> None:
+    hub = make_hub("n1", "n2")
+    alice = User.objects.create(username="alice")
+    hub.plan(requested_by=alice, idempotency_key="k")
+
+    with pytest.raises(PlanRefused, match="take a new key"):
+        hub.plan(requested_by=alice, idempotency_key="k", nodes=["n1"])
+
+
+def test_two_people_may_use_one_key() -> None:
+    hub = make_hub("n1")
+    alice, bob = (User.objects.create(username=name) for name in ("alice", "bob"))
+
+    jobs = {hub.plan(requested_by=who, idempotency_key="k").pk for who in (alice, bob)}
+
+    assert len(jobs) == 2
