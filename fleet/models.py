@@ -161,6 +161,17 @@ class Node(models.Model):
         return self.name
 
 
+class NodeListing(models.Model):
+    """When Slurm's nodes were last listed by a site's satellite, and which of them are new here."""
+
+    site = models.OneToOneField(Site, on_delete=models.CASCADE, related_name="listing")
+    listed_at = models.DateTimeField()
+    unknown = models.JSONField(default=list, help_text="As the satellite described them.")
+
+    def __str__(self) -> str:
+        return f"nodes of {self.site}"
+
+
 class HardwareOperation(models.Model):
     """Something done to a node. Evidence older than `performed_at` may no longer count."""
 

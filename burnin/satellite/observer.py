@@ -149,7 +149,7 @@ class Observer:
     def _look_at_nodes(self) -> None:
         if self._clock() < self._nodes_due and self._nodes is not None:
             return
-        nodes = NodesSeen(nodes=tuple(map(_node_seen, self._cluster.nodes().values())))
+        nodes = NodesSeen(nodes=tuple(map(node_seen, self._cluster.nodes().values())))
         self._nodes_due = self._clock() + self._pace.nodes_s
         if nodes != self._nodes:
             self._nodes = nodes
@@ -162,7 +162,8 @@ class Observer:
         self._reach = reach
 
 
-def _node_seen(node: Node) -> NodeSeen:
+def node_seen(node: Node) -> NodeSeen:
+    """Return a node as the hub is told of it."""
     return NodeSeen(
         name=clip(node.name, 255),
         state=clip("+".join([node.state, *sorted(node.flags)]), 63),
