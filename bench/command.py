@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from types import FrameType
 
-from bench.parts import PARTS, part
+from bench.parts import PARTS, measure
 from bench.place import Place
 from bench.table import Line, NotMeasured, render
 
@@ -32,7 +32,8 @@ def main(argv: Sequence[str]) -> int:
     lines: list[Line | NotMeasured] = []
     began = time.monotonic()
     try:
-        place.close()  # what an earlier bench left when it was killed
+        if not arguments.keep:
+            place.close()  # what an earlier bench left when it was killed
         for name in arguments.parts or list(PARTS):
             lines += _measured(name, place)
     finally:
@@ -50,7 +51,9 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("parts", nargs="*", metavar="PART", choices=[*PARTS, []])
-    parser.add_argument("--keep", action="store_true", help="leave cluster and services running")
+    parser.add_argument(
+        "--keep", action="store_true", help="use what an earlier bench left, and leave it"
+    )
     return parser
 
 
@@ -61,7 +64,7 @@ def _measured(name: str, place: Place) -> Sequence[Line | NotMeasured]:
     began = time.monotonic()
     try:
         with _at_most(LONGEST_PART_S):
-            return part(name)(place)
+            return measure(name, place)
     except Exception as error:
         why = f"{type(error).__name__}: {error}".replace("\n", " ")[:400]
         return [NotMeasured(name.upper(), what, why)]

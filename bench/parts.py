@@ -6,24 +6,29 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import cast
 
+from bench import hub
 from bench.place import Place
 from bench.table import Line
 
 Part = Callable[[Place], Sequence[Line]]
 
+NO_HUB = frozenset({"p3", "p4", "p5"})  # the others use the hub's rows from this process
 # In the order in which they run: what leaves many jobs behind in Slurm comes last.
 PARTS = {
     "p1": ("bench.submitting", "submit 1,000 held runs"),
     "p2": ("bench.end_to_end", "200 runs to their results; P4's CPU of hub and satellite; P7's"),
     "p3": ("bench.peers", "the same by ReFrame and submitit"),
     "p4": ("bench.runner_start", "CPU of the runner from its start to the workload"),
-    "p5": ("bench.observing", "observe tick with 10,000 live runs"),
-    "p7": ("bench.tasks", "Celery tasks for 10,000 runs"),
     "p8": ("bench.moves", "state writes for 10,000 runs"),
     "p12": ("bench.collecting", "artifact collection"),
+    "p7": ("bench.tasks", "Celery tasks for 10,000 runs"),
+    "p5": ("bench.observing", "observe tick with 10,000 live runs"),
 }
 
 
-def part(name: str) -> Part:
-    """Return the function that measures `name`, a key of PARTS."""
-    return cast("Part", import_module(PARTS[name][0]).measure)
+def measure(name: str, place: Place) -> Sequence[Line]:
+    """Measure the part `name`, a key of PARTS."""
+    if name not in NO_HUB:
+        hub.set_up(place)  # models can be imported only after that
+    part = cast("Part", import_module(PARTS[name][0]).measure)
+    return part(place)

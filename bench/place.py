@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 from collections.abc import Sequence
 from functools import cached_property
@@ -41,6 +42,13 @@ class Place:
     def services(self) -> RealServices:
         self.home.mkdir(parents=True, exist_ok=True)
         return testing.bring_up_services(self.home / "services")
+
+    @cached_property
+    def port(self) -> int:
+        """The port of the hub's web."""
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            return int(probe.getsockname()[1])
 
     def directory(self, name: str) -> Path:
         """Return a new directory that login host and nodes share."""

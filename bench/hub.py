@@ -1,0 +1,35 @@
+"""The hub's rows in this process: Django on the bench's own PostgreSQL."""
+
+from __future__ import annotations
+
+import io
+import os
+from functools import cache
+
+import django
+from django.core.management import call_command
+
+from bench.place import Place
+
+DATABASE = "bench"
+
+
+def environment(place: Place) -> dict[str, str]:
+    """Return the settings of the one hub that this process and the hub's own share."""
+    return place.services.environment | {
+        "FLEET_DATABASE_URL": place.services.database_url(DATABASE),
+        "FLEET_VAR_DIR": str(place.home / "hub"),
+        "FLEET_PUBLIC_URL": f"http://127.0.0.1:{place.port}",
+        "FLEET_LOG_LEVEL": "WARNING",
+        "DJANGO_SETTINGS_MODULE": "fleet.settings",
+    }
+
+
+@cache
+def set_up(place: Place) -> None:
+    """Make this process a part of the hub, with all tables and the shipped catalogue."""
+    os.environ.update(environment(place))
+    (place.home / "hub").mkdir(parents=True, exist_ok=True)
+    django.setup()
+    call_command("migrate", verbosity=0)
+    call_command("load_catalogue", stdout=io.StringIO())
