@@ -64,6 +64,7 @@ class Stack:
     site: str = SITE
     node_path: str = ""  # PATH on the nodes, if not the usual one
     login_path: str = ""  # what stands before the PATH of the login host
+    pace: Sequence[str] = PACE  # the satellite's, as lines of its file
     port: int = field(default_factory=free_port)
     running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
@@ -131,7 +132,7 @@ class Stack:
             kept.insert(at, f'PATH = "{self.login_path}:/usr/local/bin:/usr/bin:/bin:/usr/sbin"')
         hub = ["[hub]", f'url = "http://127.0.0.1:{self.port}"', f'token_file = "{token_file}"']
         broker = ["[broker]", f'url = "{self.services.site_broker_url(self.site)}"']
-        return "\n".join([*head, *kept, *hub, *broker, *PACE, ""])
+        return "\n".join([*head, *kept, *hub, *broker, *self.pace, ""])
 
     # Its processes
 
