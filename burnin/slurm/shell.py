@@ -173,14 +173,14 @@ class SshShell:
                 self._host,
                 self._port,
                 self._user,
-                key_filename=str(self._key_file),
+                pkey=self._read_key(),
                 timeout=CONNECT_TIMEOUT_S,
                 banner_timeout=CONNECT_TIMEOUT_S,
                 auth_timeout=CONNECT_TIMEOUT_S,
                 allow_agent=False,
                 look_for_keys=False,
             )
-        except HostKeyRefused:
+        except (HostKeyRefused, LoginRefused):
             client.close()
             raise
         except (OSError, EOFError, paramiko.SSHException) as error:
@@ -191,6 +191,15 @@ class SshShell:
             transport.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             transport.set_keepalive(KEEPALIVE_S)
         return client
+
+    def _read_key(self) -> paramiko.PKey:
+        try:
+            return paramiko.PKey.from_path(self._key_file)
+        except (OSError, ValueError, TypeError, paramiko.SSHException) as error:
+            raise LoginRefused(
+                f"the SSH key {self._key_file} cannot be used: give a private key without a "
+                f"passphrase ({error})"
+            ) from error
 
     def _pin_host_keys(self, client: paramiko.SSHClient) -> None:
         try:
@@ -213,8 +222,6 @@ class SshShell:
             raise LoginRefused(
                 f"{self._place} refuses the key {self._key_file}: {error}"
             ) from error
-        if not os.access(self._key_file, os.R_OK):
-            raise LoginRefused(f"the SSH key {self._key_file} cannot be read") from error
         raise ClusterUnreachable(f"{self._place} cannot be reached: {error}") from error
 
 
@@ -226,8 +233,8 @@ class _RefuseUnknownHost(paramiko.MissingHostKeyPolicy):
         self, client: paramiko.SSHClient, hostname: str, key: paramiko.PKey
     ) -> NoReturn:
         raise HostKeyRefused(
-            f"{self._place} is not in {self._known_hosts}; it shows the {key.get_name()} key "
-            f"{key.fingerprint}: check it on the host, then pin it"
+            f"no host key of {self._place} is in {self._known_hosts}; it shows the "
+            f"{key.get_name()} key {key.fingerprint}: check it on the host, then pin it"
         )
 
 
