@@ -37,6 +37,7 @@ def main(argv: Sequence[str]) -> int:
         for name in arguments.parts or list(PARTS):
             lines += _measured(name, place)
     finally:
+        place.stop()
         if not arguments.keep:
             place.close()
     print(f"\n{_circumstances(time.monotonic() - began)}\n\n{render(lines)}", flush=True)

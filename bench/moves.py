@@ -9,7 +9,9 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import pairwise
 from statistics import median
+from typing import Any
 
 from django.db import connection
 
@@ -81,16 +83,16 @@ def planned(site: Site) -> list[uuid.UUID]:
 
 def _trip(ours: list[uuid.UUID], raw: list[uuid.UUID]) -> Pair:
     """Bring one set the product's way and the other the raw way, a move of each in turn."""
-    steps = iter(zip(WAY, WAY[1:], strict=False)), iter(zip(WAY, WAY[1:], strict=False))
+    steps, raw_steps = pairwise(WAY), pairwise(WAY)
     return alternate(
-        lambda: seconds(lambda: _move(ours, *next(steps[0]))),
-        lambda: seconds(lambda: _move_raw(raw, *next(steps[1]))),
+        lambda: seconds(lambda: _move(ours, *next(steps))),
+        lambda: seconds(lambda: _move_raw(raw, *next(raw_steps))),
         rounds=len(WAY) - 1,
     )
 
 
 def _move(run_ids: list[uuid.UUID], before: RunState, after: RunState) -> None:
-    changes = {"attempt_number": 1} if after is RunState.DISPATCHED else {}
+    changes: dict[str, Any] = {"attempt_number": 1} if after is RunState.DISPATCHED else {}
     moved = TestRun.objects.move(run_ids, before, after, now=_now(), **changes)
     _all(len(moved))
 

@@ -69,7 +69,7 @@ def _line(peer: Overheads, ours_s: float) -> Line:
 def _reframe(place: Place) -> Overheads:
     home = place.directory("reframe")
     environment = _environment(place, home)
-    command = [
+    command: list[str | Path] = [
         _environment_of_peers(place) / "bin" / "reframe",
         "-C", PROGRAMS / "reframe_config.py", "-c", PROGRAMS / "reframe_hello.py",
         "--run", "--exec-policy=async", "--keep-stage-files", "--dont-restage",
@@ -101,7 +101,7 @@ def _submitit(place: Place) -> Overheads:
     program = PROGRAMS / "submitit_hello.py"
 
     def peer() -> None:
-        command = [python, program, home / "log", str(JOBS)]
+        command: list[str | Path] = [python, program, home / "log", str(JOBS)]
         run(command, environment, cwd=home, timeout_s=LONGEST_PEER_S)
 
     def bare() -> None:

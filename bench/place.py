@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -29,6 +29,7 @@ class Place:
 
     def __init__(self, home: Path = HOME) -> None:
         self.home = home
+        self._endings: list[Callable[[], None]] = []
 
     @cached_property
     def cluster(self) -> RealCluster:
@@ -56,7 +57,17 @@ class Place:
         path.mkdir(parents=True)
         return path
 
+    def at_the_end(self, stop: Callable[[], None]) -> None:
+        """Have something stopped before the cluster goes."""
+        self._endings.append(stop)
+
+    def stop(self) -> None:
+        """Stop what runs besides cluster and services."""
+        while self._endings:
+            self._endings.pop()()
+
     def close(self) -> None:
+        """End cluster and services and delete all of them."""
         for record in sorted(self.home.glob("*/cluster.json")):
             testing.command("wipe", str(record.parent))
 

@@ -3,8 +3,8 @@
 import os
 import shlex
 
-import reframe as rfm
-import reframe.utility.sanity as sn
+import reframe as rfm  # type: ignore[import-not-found]
+import reframe.utility.sanity as sn  # type: ignore[import-not-found]
 
 
 @rfm.simple_test

@@ -15,7 +15,7 @@ def payload() -> int:
 
 
 def main(folder: str, count: int) -> None:
-    import submitit
+    import submitit  # type: ignore[import-not-found]
 
     executor = submitit.AutoExecutor(folder=folder, cluster="slurm")
     executor.update_parameters(
