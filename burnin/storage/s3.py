@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import quote
 
 import boto3
-from botocore.auth import S3SigV4QueryAuth
-from botocore.awsrequest import AWSRequest
 from botocore.config import Config
-from botocore.credentials import Credentials
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
@@ -25,6 +23,7 @@ from botocore.exceptions import (
 )
 from storages.backends.s3 import S3Storage
 
+from burnin.storage.presign import Presigner
 from burnin.storage.store import (
     ObjectMissing,
     ObjectTooLarge,
@@ -69,23 +68,25 @@ class S3Config:
         return (self.node_endpoint or self.endpoint or aws).rstrip("/")
 
 
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
 class S3Store:
     """One client for all threads; nothing is contacted before the first use."""
 
-    def __init__(self, config: S3Config) -> None:
-        self._config = config
-        self._credentials = Credentials(config.key_id, config.secret)
+    def __init__(self, config: S3Config, *, now: Callable[[], datetime] = _utc_now) -> None:
+        self._config, self._now = config, now
+        self._presigner = Presigner(
+            config.public_endpoint, config.region, config.key_id, config.secret
+        )
 
     def upload_url(self, key: str, *, expires_s: int, max_bytes: int) -> str:
-        """Presign without a client: a fifth of a millisecond, not half of one, for each URL."""
         del max_bytes  # a signature cannot cap what it does not know the length of
         require_key(key)
         require_lifetime(expires_s)
-        url = f"{self._config.public_endpoint}/{self._config.bucket}/{quote(key)}"
-        request = AWSRequest("PUT", url)
-        region = self._config.region
-        S3SigV4QueryAuth(self._credentials, "s3", region, expires=expires_s).add_auth(request)
-        return str(request.url)
+        path = f"/{self._config.bucket}/{key}"
+        return self._presigner.put(path, expires_s=expires_s, now=self._now())
 
     def download_url(self, key: str, *, expires_s: int, filename: str) -> str:
         require_key(key)

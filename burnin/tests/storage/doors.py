@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import http.client
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Protocol
-from unittest import mock
 from urllib.parse import urlsplit
 
 from django.test import Client
@@ -96,8 +94,8 @@ class S3Door:
         return _ask("GET", url, None)
 
     def expired_upload_url(self, key: str) -> str:
-        with botocore_clock(datetime.now(UTC) - timedelta(hours=2)):
-            return self.store.upload_url(key, expires_s=HOUR_S, max_bytes=1000)
+        past = S3Store(self.config, now=lambda: datetime.now(UTC) - timedelta(hours=2))
+        return past.upload_url(key, expires_s=HOUR_S, max_bytes=1000)
 
 
 def config_of(services: RealServices, **changes: str) -> S3Config:
@@ -109,14 +107,6 @@ def config_of(services: RealServices, **changes: str) -> S3Config:
         "endpoint": services.s3_endpoint,
     }
     return S3Config(**settings | changes)
-
-
-@contextmanager
-def botocore_clock(moment: datetime) -> Iterator[None]:
-    """Let botocore sign as if it were then: it takes no clock."""
-    naive = moment.replace(tzinfo=None)
-    with mock.patch("botocore.auth.get_current_datetime", lambda remove_tzinfo=True: naive):
-        yield
 
 
 def _path(url: str) -> str:

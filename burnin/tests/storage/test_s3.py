@@ -16,7 +16,7 @@ from botocore.config import Config
 from burnin.storage import s3
 from burnin.storage.s3 import S3Config, S3Store
 from burnin.storage.store import StoreRefused, StoreUnreachable
-from burnin.tests.storage.doors import S3Door, botocore_clock, config_of
+from burnin.tests.storage.doors import S3Door, config_of
 from deploy.cluster.testing import RealServices
 
 NOW = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
@@ -63,8 +63,9 @@ def signature(url: str) -> str:
 
 
 def test_an_upload_url_carries_the_signature_that_aws_describes() -> None:
-    with botocore_clock(NOW):
-        url = S3Store(OFFLINE).upload_url("incoming/a_b-c/1.txt", expires_s=600, max_bytes=1)
+    store = S3Store(OFFLINE, now=lambda: NOW)
+
+    url = store.upload_url("incoming/a_b-c/1.txt", expires_s=600, max_bytes=1)
 
     query = parse_qs(urlsplit(url).query)
     assert signature(url) == recomputed(url, "PUT", OFFLINE)
