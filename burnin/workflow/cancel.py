@@ -94,4 +94,6 @@ def _cancel(runs: QuerySet[TestRun], words: str, now: datetime) -> None:
     stages.skip(dict.fromkeys(planned, words), now)
     unheard = runs.filter(cancel_reason="")
     unheard.filter(state=RunState.DISPATCHED).update(carried_until=now + SETTLES_AFTER)
-    unheard.filter(state__in=IN_FLIGHT).update(cancel_reason=words)
+    # Nobody waits any longer for the artifacts of a finished one.
+    unheard.filter(state=RunState.FINISHED).update(carried_until=None)
+    unheard.filter(state__in=[*IN_FLIGHT, RunState.FINISHED]).update(cancel_reason=words)

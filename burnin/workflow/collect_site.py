@@ -69,6 +69,8 @@ def collect_site(
     the store is asked.
     """
     due = _due(site, now)
+    if not due:
+        return 0
     runs = TestRun.objects.claim(due, RunState.FINISHED, for_=CARRIED_FOR, now=now)
     judged = _judge_batch(site, _read(runs), store, queue, now)
     if judged:

@@ -104,7 +104,7 @@ class Ledger:
         self._now = now
         self._entries: dict[tuple[str, int], Entry] = {}
         self._waits: dict[uuid.UUID, str] = {}
-        self._carried: dict[uuid.UUID, datetime] = {}
+        self._carried: dict[uuid.UUID, tuple[Entry, RunState, datetime]] = {}
         run_ids = {uuid.UUID(each.run_id) for each in spoken_of}
         attempts = Attempt.objects.filter(run_id__in=run_ids, run__site=site)
         # The same in every transaction of this site, which is alone here; scripts are long.
@@ -127,15 +127,17 @@ class Ledger:
             self._waits[entry.run.pk] = text
 
     def carry(self, entry: Entry, for_: timedelta) -> None:
-        """Let nobody send the run's order again before `for_` is over."""
-        self._carried[entry.run.pk] = self._now + for_
+        """Let nobody take the run up before `for_` is over, unless it moves on."""
+        self._carried[entry.run.pk] = (entry, entry.state, self._now + for_)
 
     def write(self) -> set[Bell]:
         """Write everything, set-based, and return the bells it rings."""
         self._write_attempts()
         self._write_moves()
         self._write_runs("waits_because", self._waits)
-        self._write_runs("carried_until", self._carried)
+        carried = self._carried.values()
+        unmoved = {entry.run.pk: at for entry, state, at in carried if entry.state is state}
+        self._write_runs("carried_until", unmoved)
         moved = {state for each in self._entries.values() for state in each.path}
         bells = {Bell.COLLECT} if RunState.FINISHED in moved else set()
         return bells | ({Bell.DISPATCH} if RunState.JUDGED in moved else set())

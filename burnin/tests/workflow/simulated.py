@@ -36,7 +36,7 @@ from burnin.satellite.messages import (
     SubmitOrder,
 )
 from burnin.slurm.cluster import JobSnapshot, Submission, SubmitAnswer
-from burnin.slurm.fake import FakeCluster, Workload
+from burnin.slurm.fake import EPOCH, FakeCluster, Workload
 from burnin.storage.memory import MemoryStore
 from burnin.storage.store import incoming_key
 from burnin.tests.attempts import HELLO, write_attempt
@@ -54,7 +54,7 @@ from runner.contract.wire import AttemptToken
 
 BUNDLE = Bundle("runner-" + "0" * 64 + ".pyz", "0" * 64, b"bundle")
 TICK_S = 5
-RECONCILE_EVERY = 6  # ticks
+RECONCILE_EVERY = timedelta(seconds=30)
 FORGOTTEN_AFTER_LOOKS = 2
 
 
@@ -309,7 +309,7 @@ class Hub:
     store: MemoryStore
     queue: FakeQueue
     is_on: bool = True
-    _ticks: int = 0
+    _reconcile_at: datetime = EPOCH + RECONCILE_EVERY
 
     @property
     def now(self) -> datetime:
@@ -325,12 +325,11 @@ class Hub:
         )
         return plan_job(request, store=self.store, bells=Silence(), now=self.now)
 
-    def advance(self, seconds: float) -> None:
+    def advance(self, seconds: float, *, tick_s: float = TICK_S) -> None:
         """Let that much time pass in ticks."""
-        for _ in range(max(1, round(seconds / TICK_S))):
-            self.site.cluster.advance(TICK_S)
+        for _ in range(max(1, round(seconds / tick_s))):
+            self.site.cluster.advance(tick_s)
             self.site.tick(self.now)
-            self._ticks += 1
             if self.is_on:
                 self.work()
 
@@ -338,7 +337,8 @@ class Hub:
         site = Site.objects.get(pk=self.site_row.pk)
         dispatch_site(site, store=self.store, queue=self.queue, bundle=BUNDLE, now=self.now)
         self.collect()
-        if self._ticks % RECONCILE_EVERY == 0:
+        if self.now >= self._reconcile_at:
+            self._reconcile_at = self.now + RECONCILE_EVERY
             self.reconcile()
 
     def collect(self) -> int:

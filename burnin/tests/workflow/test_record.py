@@ -210,6 +210,17 @@ def test_what_the_site_gives_up_is_errored() -> None:
     assert run.reason == "it is not known whether"
 
 
+def test_a_doubt_that_is_settled_in_the_same_batch_holds_up_nothing() -> None:
+    hub = dispatched("n1")
+    run = TestRun.objects.get()
+    doubt = SubmitAnswered(**about(run, answer="unknown", words="Socket timed out"))
+
+    post(hub, doubt, seen(run, "COMPLETED"))
+
+    run.refresh_from_db()
+    assert (run.state, run.carried_until, run.waits_because) == (RunState.FINISHED, None, "")
+
+
 def test_a_lost_job_is_finished_so_that_its_artifacts_decide() -> None:
     hub = dispatched("n1")
     run = TestRun.objects.get()

@@ -221,7 +221,7 @@ def test_a_run_that_is_too_slow_for_its_limit_is_judged_as_slurm_ended_it() -> N
     hub.site.workload = lambda order: Workload(duration_s=1000)
     job = hub.plan(replace(FIRST, timeout_minutes=1))
 
-    hub.advance(400)
+    hub.advance(400, tick_s=10)
 
     run = TestRun.objects.get(job=job)
     assert run.state == RunState.JUDGED
@@ -280,7 +280,7 @@ def test_a_node_drained_later_is_waited_for_and_then_given_up() -> None:
     Node.objects.filter(name="n2").update(is_usable=False, slurm_state="DRAINED")
     hub.advance(120)
     waiting = TestRun.objects.get(state=RunState.PLANNED)
-    hub.advance(900)
+    hub.advance(900, tick_s=30)
 
     assert waiting.waits_because == "n2 is drained in Slurm"
     assert counters(job) == {(1, "passed"): 3, (1, "skipped"): 1}
