@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 from django.core.checks import CheckMessage, run_checks
-from django.db import connection
+from django.db.utils import ConnectionHandler
+from pytest_django import DjangoDbBlocker
 
 from fleet import checks
+from fleet.environment import database
 
 Check = Callable[[], Iterator[CheckMessage]]
 SAFE: dict[str, Any] = {
@@ -106,18 +108,22 @@ def test_no_message_shows_a_password(configured: Callable[..., None]) -> None:
     assert "swordfish" not in shown
 
 
-@pytest.mark.django_db
-def test_a_sqlite_database_without_wal_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    if connection.vendor != "sqlite":
-        assert checks.sqlite_is_wal(databases=["default"]) == []
-        return
-    assert checks.sqlite_is_wal(databases=["default"]) == []  # in memory there is no file to log
-    with connection.cursor() as cursor:
-        cursor.execute("PRAGMA journal_mode=OFF")
+@pytest.mark.parametrize(("is_wal", "found"), [(True, []), (False, ["fleet.E104"])])
+def test_a_sqlite_database_without_wal_is_named(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    django_db_blocker: DjangoDbBlocker,
+    is_wal: bool,
+    found: list[str],
+) -> None:
+    config = database(f"sqlite:///{tmp_path / 'fleet.sqlite3'}")
+    config["OPTIONS"] = config["OPTIONS"] if is_wal else {}
+    handler = ConnectionHandler({"default": config})
+    monkeypatch.setattr(checks, "connections", handler)
 
-    [message] = checks.sqlite_is_wal(databases=["default"])
+    with django_db_blocker.unblock():
+        messages = checks.sqlite_is_wal(databases=["default"])
 
-    assert (message.id, message.msg) == (
-        "fleet.E104",
-        "the SQLite database 'default' has journal mode off, not WAL",
-    )
+    handler["default"].close()
+    assert [each.id for each in messages] == found
+    assert all("has journal mode delete, not WAL" in each.msg for each in messages)
