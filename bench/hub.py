@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 
@@ -43,3 +45,15 @@ def _drop_what_is_left(place: Place) -> None:
     """Begin without the rows of an earlier bench that was told to keep its services."""
     with psycopg.connect(place.services.postgres_url, autocommit=True) as connection:
         connection.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
+
+
+@contextmanager
+def nothing_left() -> Iterator[None]:
+    """Leave no run behind that the hub's processes would take for theirs to carry."""
+    try:
+        yield
+    finally:
+        from django.db import connection
+
+        with connection.cursor() as cursor:
+            cursor.execute("TRUNCATE burnin_job CASCADE")
