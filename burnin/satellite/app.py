@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import ssl
 import sys
 import threading
 from functools import cache, cached_property
@@ -80,6 +81,7 @@ def _settings() -> dict[str, Any]:
     options = broker.transport_options(site.name)
     return {
         "broker_url": queue.url.get_secret_value(),
+        "broker_transport": "burnin.satellite.transport:Transport",
         "broker_transport_options": options | {"visibility_timeout": queue.visibility_timeout_s},
         "broker_connection_retry_on_startup": True,
         "broker_connection_max_retries": None,
@@ -96,8 +98,19 @@ def _settings() -> dict[str, Any]:
         "worker_enable_remote_control": False,
         "worker_send_task_events": False,
         "worker_hijack_root_logger": True,
+        **_tls(queue),
         "worker_cancel_long_running_tasks_on_connection_loss": False,
     }
+
+
+def _tls(queue: BrokerConfig) -> dict[str, Any]:
+    """Check the broker's certificate: kombu does not, unless it is told to."""
+    if not queue.url.get_secret_value().startswith("rediss:"):
+        return {}
+    checks: dict[str, Any] = {"ssl_cert_reqs": ssl.CERT_REQUIRED}
+    if queue.ca_file is not None:
+        checks["ssl_ca_certs"] = str(queue.ca_file)
+    return {"broker_use_ssl": checks}
 
 
 app = SatelliteApp("burnin.satellite", set_as_current=False, include=["burnin.satellite.tasks"])

@@ -66,6 +66,7 @@ class BrokerConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     url: SecretStr = Field(description="redis://site-NAME:PASSWORD@HOST:PORT/0, rediss or unix")
+    ca_file: Path | None = Field(default=None, description="For rediss; else the system's CAs.")
     visibility_timeout_s: int = Field(
         default=1800, ge=1, description="After which an order of a dead satellite comes again."
     )

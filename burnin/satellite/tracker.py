@@ -176,4 +176,5 @@ def _is_same(told: JobSnapshot | None, now: JobSnapshot) -> bool:
         and told.node_list == now.node_list
         and told.exit_code == now.exit_code
         and told.derived_exit_code == now.derived_exit_code
+        and told.source == now.source  # accounting's "PREEMPTED" is final, squeue's is not
     )

@@ -23,6 +23,9 @@ class FakeHub:
     def __init__(self) -> None:
         self.token = TOKEN
         self.status = 200
+        self.close_after_answer = False
+        self.gives_bundles = threading.Event()
+        self.gives_bundles.set()
         self.refuse: set[str] = set()
         self.choke_on: set[str] = set()
         self.batches: list[FactBatch] = []
@@ -45,6 +48,7 @@ class FakeHub:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.gives_bundles.set()
         self._server.shutdown()
         self._server.server_close()
 
@@ -95,6 +99,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         sha256 = self.path.rpartition("/")[2]
         self.hub.bundle_requests.append(sha256)
+        self.hub.gives_bundles.wait(60)
         if self._is_let_in():
             content = self.hub.bundles.get(sha256)
             self._answer(404 if content is None else 200, content or b"")
@@ -117,6 +122,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+        # Without a word to the client, like a proxy that found the connection idle.
+        self.close_connection = self.hub.close_after_answer
 
     def log_message(self, *_: object) -> None:
         return

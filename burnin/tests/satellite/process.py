@@ -8,7 +8,13 @@ import signal
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
+
+from burnin.tests.slurm.jobs import until
+
+T = TypeVar("T")
 
 ROOT = Path(__file__).resolve().parents[3]
 REQUIREMENTS = ROOT / "deploy" / "satellite" / "requirements.txt"
@@ -39,6 +45,11 @@ def environment(site_file: Path | None = None) -> dict[str, str]:
     kept = {name: os.environ[name] for name in KEPT_ENVIRONMENT if name in os.environ}
     named = {} if site_file is None else {"FLEET_SITE_FILE": str(site_file)}
     return {**kept, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1", **named}
+
+
+def eventually(look: Callable[[], T | None], *, what: str) -> T:
+    """Look until there is something to see, as long as a busy machine may take to start one."""
+    return until(look, within_s=90, what=what)
 
 
 class SatelliteProcess:
@@ -73,7 +84,7 @@ class SatelliteProcess:
         self._process.kill()
         self._process.wait()
 
-    def stop(self, within_s: float = 15) -> int:
+    def stop(self, within_s: float = 30) -> int:
         """End it as an operator would; return its exit code."""
         if self.is_alive:
             self._process.send_signal(signal.SIGTERM)

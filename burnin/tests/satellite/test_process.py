@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -22,8 +23,8 @@ from burnin.satellite.messages import (
 from burnin.slurm.cluster import Submission
 from burnin.tests.satellite import given
 from burnin.tests.satellite.fake_hub import FakeHub
-from burnin.tests.satellite.process import SatelliteProcess, environment, satellite_venv
-from burnin.tests.slurm.jobs import new_token, submission, until
+from burnin.tests.satellite.process import SatelliteProcess, environment, eventually, satellite_venv
+from burnin.tests.slurm.jobs import new_token, submission
 
 pytestmark = pytest.mark.cluster
 
@@ -75,9 +76,7 @@ def test_five_hello_worlds_are_submitted_and_reported_to_their_end(
     send(TaskName.SUBMIT, given.submit_order(jobs, sha256))
     send(TaskName.SUBMIT, given.submit_order(jobs, sha256))  # the same order, delivered twice
 
-    until(
-        lambda: states(hub, jobs) == ["COMPLETED"] * 5, within_s=60, what=f"ends: {satellite.log}"
-    )
+    eventually(lambda: states(hub, jobs) == ["COMPLETED"] * 5, what=f"ends: {satellite.log}")
     answers = hub.answers()
     assert {answers[key(job)].answer for job in jobs} == {"accepted"}
     assert len({answers[key(job)].job_id for job in jobs}) == 5
@@ -85,6 +84,11 @@ def test_five_hello_worlds_are_submitted_and_reported_to_their_end(
     assert next(fact for fact in hub.facts() if isinstance(fact, NodesSeen)).nodes
     heartbeats = [fact for fact in hub.facts() if isinstance(fact, Heartbeat)]
     assert (heartbeats[-1].login_host, heartbeats[-1].slurmctld) == ("", "")
+    tasks = re.search(r"\[tasks\]\n(.*?)\n\n", satellite.log, re.DOTALL)
+    assert tasks is not None
+    assert set(re.findall(r"\. (\S+)", tasks[1])) == {
+        value for name, value in vars(TaskName).items() if name.isupper()
+    }
     assert satellite.stop() == 0
     assert "Traceback" not in satellite.log
 
@@ -97,7 +101,7 @@ def test_a_cancelled_job_ends_and_its_log_can_be_read_while_it_runs(
     start_satellite()
 
     send(TaskName.SUBMIT, given.submit_order([job], sha256))
-    until(lambda: states(hub, [job]) == ["RUNNING"], what="the job to run")
+    eventually(lambda: states(hub, [job]) == ["RUNNING"], what="the job to run")
     run_id, attempt = key(job)
 
     def tailed() -> list[LogPart]:
@@ -105,9 +109,9 @@ def test_a_cancelled_job_ends_and_its_log_can_be_read_while_it_runs(
         send(TaskName.TAIL, order)
         return [part for part in hub.facts() if isinstance(part, LogPart) and part.content]
 
-    parts = until(tailed, what="the log")
+    parts = eventually(tailed, what="the log")
     send(TaskName.CANCEL, CancelOrder(attempts=(of_attempt(job),), reason="asked by a test"))
-    until(lambda: states(hub, [job]) == ["CANCELLED"], what="the job to be cancelled")
+    eventually(lambda: states(hub, [job]) == ["CANCELLED"], what="the job to be cancelled")
     assert parts[0].content == b"ello\n"
 
 
@@ -116,7 +120,7 @@ def test_a_missing_or_wrong_site_file_is_told_in_one_sentence(tmp_path: Path) ->
     site_file.write_text('name = "east"\nwork_dir = "/srv/burnin"\n')
     satellite = SatelliteProcess(site_file)
 
-    until(lambda: not satellite.is_alive, what="the satellite to give up")
+    eventually(lambda: not satellite.is_alive, what="the satellite to give up")
 
     assert (
         satellite.log

@@ -1,0 +1,286 @@
+"""What a satellite tells of its cluster, and what it does not conclude."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from burnin.satellite.config import PaceConfig
+from burnin.satellite.messages import (
+    CancelOrder,
+    JobGone,
+    JobSeen,
+    KnownJob,
+    NodesSeen,
+    OfAttempt,
+    RefreshOrder,
+    SubmitAnswered,
+)
+from burnin.slurm.cluster import Answer, Observation, Submission, SubmitAnswer
+from burnin.slurm.fake import FakeCluster, Workload
+from burnin.tests.satellite.bench import Bench, answers, states
+from burnin.tests.slurm.jobs import new_token, submission
+
+
+def of_attempt(job: Submission) -> OfAttempt:
+    return OfAttempt(run_id=job.token.run_id, attempt=job.token.attempt)
+
+
+def cancel(*jobs: Submission) -> CancelOrder:
+    return CancelOrder(attempts=tuple(map(of_attempt, jobs)), reason="by ann")
+
+
+def lasting(duration_s: float) -> FakeCluster:
+    cluster = FakeCluster()
+    cluster.workload_of = lambda _: Workload(duration_s=duration_s)
+    return cluster
+
+
+def test_a_job_is_told_of_once_for_each_change_and_then_no_more() -> None:
+    bench = Bench(lasting(5))
+    bench.submit(submission(new_token()))
+
+    assert answers(bench.told()) == ["accepted"]
+    assert states(bench.look(1)) == ["RUNNING"]
+    assert states(bench.look(1)) == []
+    assert states(bench.look(10)) == ["COMPLETED"]
+    assert states(bench.look(10)) == []
+
+
+def test_the_bundle_is_fetched_and_deployed_once_for_many_orders() -> None:
+    bench = Bench()
+
+    for _ in range(3):
+        bench.submit(submission(new_token()))
+
+    assert bench.source.requests == 1
+    assert list(bench.cluster.bundles) == [f"runner-{'a' * 64}.pyz"]
+
+
+def test_a_query_that_failed_says_nothing_however_long_it_fails() -> None:
+    bench = Bench(lasting(60))
+    bench.submit(submission(new_token()))
+    bench.look()
+    bench.cluster.is_unreachable = True
+
+    silence = [fact for _ in range(30) for fact in bench.look(120)]
+    bench.cluster.is_unreachable = False
+    told = bench.look()
+
+    assert silence == []
+    assert states(told) == ["COMPLETED"]
+    assert not [fact for fact in told if isinstance(fact, JobGone)]
+
+
+def test_a_job_that_nobody_knows_is_gone_after_two_looks_half_a_minute_apart() -> None:
+    bench = Bench()
+    token = new_token()
+    bench.tracker.adopt(token, "4711", at=bench.cluster.now)
+
+    assert [fact for fact in bench.look(1) if isinstance(fact, JobGone)] == []
+    assert [fact for fact in bench.look(29) if isinstance(fact, JobGone)] == []
+    gone = [fact for fact in bench.look(2) if isinstance(fact, JobGone)]
+
+    assert [fact.job_id for fact in gone] == ["4711"]
+
+
+def test_the_cluster_that_does_not_answer_is_named_in_the_heartbeat() -> None:
+    bench = Bench()
+    bench.look()
+    assert bench.observer.reach().login_host == ""
+
+    bench.cluster.is_unreachable = True
+    bench.look()
+
+    assert "switched off" in bench.observer.reach().login_host
+
+
+def test_a_job_that_slurm_took_in_doubt_is_adopted() -> None:
+    bench = Bench(lasting(600))
+    job = submission(new_token())
+    job_id = bench.cluster.take_in_doubt(job)
+    bench.submit(job)
+    assert answers(bench.told()) == ["unknown"]
+
+    told = bench.look()
+
+    assert [(f.answer, f.job_id) for f in told if isinstance(f, SubmitAnswered)] == [
+        ("accepted", job_id)
+    ]
+
+
+def test_a_job_that_slurm_did_not_take_is_submitted_again_after_the_grace_and_once() -> None:
+    bench = Bench(lasting(600))
+    bench.cluster.answers = [SubmitAnswer(Answer.UNKNOWN, words="Socket timed out")]
+    bench.submit(submission(new_token()))
+    bench.told()
+
+    early = [*bench.look(1), *bench.look(9)]  # MessageTimeout is 10 s
+    late = [*bench.look(2), *bench.look(60), *bench.look(60)]
+
+    assert answers(early) == []
+    assert answers(late) == ["accepted"]
+    assert len(bench.cluster.observe().snapshots) == 1
+
+
+def test_a_job_in_doubt_that_is_cancelled_is_not_submitted_again() -> None:
+    bench = Bench(lasting(600))
+    job = submission(new_token())
+    bench.cluster.answers = [SubmitAnswer(Answer.UNKNOWN, words="Socket timed out")]
+    bench.submit(job)
+    bench.told()
+
+    bench.orders.cancel(cancel(job))
+    told = [*bench.look(1), *bench.look(20), *bench.look(20)]
+
+    assert answers(told) == ["given_up"]
+    assert bench.cluster.observe().snapshots == {}
+
+
+def test_a_cancelled_job_is_ended_at_the_next_look() -> None:
+    bench = Bench(lasting(600))
+    job = submission(new_token())
+    bench.submit(job)
+    bench.look()
+
+    bench.orders.cancel(cancel(job))
+    bench.look()
+
+    assert bench.looks_wanted == 2
+    assert states(bench.look()) == ["CANCELLED"]
+
+
+def test_an_order_that_comes_after_its_cancelling_is_not_carried_out() -> None:
+    bench = Bench()
+    wanted, unwanted = submission(new_token()), submission(new_token())
+    bench.orders.cancel(cancel(unwanted))
+
+    bench.submit(wanted, unwanted)
+
+    told = {f.run_id: f for f in bench.told() if isinstance(f, SubmitAnswered)}
+    assert told[wanted.token.run_id].answer == "accepted"
+    assert told[unwanted.token.run_id].answer == "given_up"
+    assert told[unwanted.token.run_id].words.endswith("by ann")
+
+
+def test_a_cancelled_attempt_that_slurm_never_had_is_given_up() -> None:
+    bench = Bench()
+    job = submission(new_token())
+
+    bench.orders.cancel(cancel(job))
+
+    assert answers(bench.look()) == ["given_up"]
+    assert answers(bench.look()) == []
+
+
+def test_a_job_that_slurm_takes_after_its_cancelling_is_ended_when_it_is_seen() -> None:
+    bench = Bench(lasting(600))
+    job = submission(new_token())
+    bench.orders.cancel(cancel(job))
+    bench.look()
+
+    bench.cluster.take_in_doubt(job)
+    bench.look()
+
+    assert states(bench.look()) == ["CANCELLED"]
+
+
+def test_a_second_job_of_one_token_is_ended_and_not_told_of() -> None:
+    bench = Bench(lasting(600))
+    job = submission(new_token())
+    first, second = bench.cluster.take_in_doubt(job), bench.cluster.take_in_doubt(job)
+
+    told = [fact for fact in bench.look() if isinstance(fact, JobSeen)]
+
+    assert [fact.job_id for fact in told] == [first]
+    shown = {each.job_id: each.state for each in bench.cluster.observe().snapshots[job.token]}
+    assert shown == {first: "RUNNING", second: "CANCELLED"}
+
+
+def test_looks_are_close_while_jobs_move_and_rare_when_nothing_does() -> None:
+    bench = Bench(lasting(600), PaceConfig(fast_s=2, slow_s=15))
+    bench.submit(submission(new_token()))
+
+    bench.cluster.advance(1)
+    delays = [bench.observer.step() for _ in range(8)]
+
+    assert delays[:3] == [2, 3, 4.5]
+    assert delays[-1] == 15
+
+
+def test_everything_is_told_again_every_few_minutes() -> None:
+    bench = Bench(lasting(6000), PaceConfig(snapshot_s=180))
+    bench.submit(submission(new_token()), submission(new_token()))
+    bench.look()
+
+    assert states(bench.look(100)) == []
+    assert states(bench.look(100)) == ["RUNNING", "RUNNING"]
+
+
+def test_a_refresh_finds_out_what_became_of_jobs_that_ended_unseen() -> None:
+    cluster = lasting(5)
+    job = submission(new_token())
+    cluster.submit([job])
+    cluster.advance(4000)  # far beyond MinJobAge: squeue has forgotten it
+    bench = Bench(cluster)
+    assert states(bench.look()) == []
+
+    known = KnownJob(run_id=job.token.run_id, attempt=1, job_id="1")
+    lost = KnownJob(run_id=new_token().run_id, attempt=1, job_id="99")
+    bench.orders.refresh(RefreshOrder(jobs=(known, lost)))
+    told = [*bench.look(), *bench.look(40)]
+
+    assert states(told) == ["COMPLETED"]
+    assert [fact.job_id for fact in told if isinstance(fact, JobGone)] == ["99"]
+
+
+def test_nodes_are_told_of_when_they_change() -> None:
+    bench = Bench()
+
+    first = [fact for fact in bench.look() if isinstance(fact, NodesSeen)]
+    same = [fact for fact in bench.look(61) if isinstance(fact, NodesSeen)]
+    bench.cluster.fail_node("n1")
+    changed = [fact for fact in bench.look(61) if isinstance(fact, NodesSeen)]
+
+    assert [node.is_usable for node in first[0].nodes] == [True, True]
+    assert same == []
+    assert [(node.name, node.state, node.is_usable) for node in changed[0].nodes] == [
+        ("n1", "DOWN+NOT_RESPONDING", False),
+        ("n2", "IDLE", True),
+    ]
+
+
+def test_an_order_that_cannot_reach_the_cluster_is_answered_so_that_it_comes_again() -> None:
+    bench = Bench()
+    job = submission(new_token())
+    bench.cluster.is_unreachable = True
+
+    bench.submit(job)
+    bench.cluster.is_unreachable = False
+    before = bench.told()
+    bench.submit(job)
+
+    assert answers(before) == ["not_asked"]
+    assert answers(bench.told()) == ["accepted"]
+
+
+class HangingCluster(FakeCluster):
+    """Takes 20 s to answer, and has `meanwhile` called just before it does."""
+
+    meanwhile: Callable[[], None]
+
+    def observe(self) -> Observation:
+        self.advance(20)
+        self.meanwhile()
+        return super().observe()
+
+
+def test_a_look_that_hangs_is_told_of_while_it_lasts() -> None:
+    cluster = HangingCluster()
+    bench, reached = Bench(cluster), []
+    cluster.meanwhile = lambda: reached.append(bench.observer.reach())
+
+    bench.look()
+    bench.look()
+
+    assert reached[1].login_host == "has not answered for 20 s"
+    assert bench.observer.reach().login_host == ""
