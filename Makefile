@@ -5,10 +5,11 @@ UV_VERSION := 0.13.9
 BIN := .venv/bin
 CLUSTER := $(PYTHON) deploy/cluster
 CLUSTER_OPTIONS ?=
+BENCH_PARTS ?=
 PYTEST_OPTIONS ?= -n 2 --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help venv check pre-commit test cluster cluster-down runner requirements
+.PHONY: help venv check pre-commit test bench cluster cluster-down runner requirements
 
 help:  ## List the targets
 	@sed -nE 's/^([a-z-]+):.*  ## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -38,6 +39,10 @@ pre-commit: venv  ## Run `make check` before every commit from now on
 test: check  ## check, then every test, with a real Slurm cluster
 	$(CLUSTER) install
 	$(BIN)/pytest $(PYTEST_OPTIONS)
+
+bench: venv  ## Measure against docs/performance.md, in 15 minutes (BENCH_PARTS="p1 p5" for some)
+	$(CLUSTER) install
+	$(BIN)/python -m bench $(BENCH_PARTS)
 
 cluster: venv  ## Bring up Slurm (8 nodes), Redis, PostgreSQL and S3 in var/cluster (CLUSTER_OPTIONS="--gpus 8")
 	$(CLUSTER) up var/cluster --node-roots --services $(CLUSTER_OPTIONS)

@@ -35,7 +35,7 @@ def main(argv: Sequence[str]) -> int:
         if not arguments.keep:
             place.close()  # what an earlier bench left when it was killed
         for name in arguments.parts or list(PARTS):
-            lines += _measured(name, place)
+            lines += measured(name, place)
     finally:
         place.stop()
         if not arguments.keep:
@@ -58,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _measured(name: str, place: Place) -> Sequence[Line | NotMeasured]:
+def measured(name: str, place: Place) -> Sequence[Line | NotMeasured]:
     """Measure one part. It is an edge: what fails in one part must not cost the others."""
     what = PARTS[name][1]
     print(f"{name}: {what} …", file=sys.stderr, flush=True)

@@ -48,7 +48,7 @@ def measure(place: Place) -> Sequence[Line]:
     bundle.write_bytes(bundle_with_probe())
     with Sink() as url:
         for number in range(ROUNDS):
-            _write_context(directory, number, url)
+            write_context(directory, number, url)
         found = json.loads(_on_a_node(place, bundle, directory))
     runner_s, python_s = median(found["runner"]), median(found["python"])
     ratio = runner_s / python_s
@@ -79,7 +79,7 @@ def bundle_with_probe() -> bytes:
     return output.getvalue()
 
 
-def _write_context(directory: Path, number: int, url: str) -> None:
+def write_context(directory: Path, number: int, url: str) -> None:
     attempt = directory / str(number)
     attempt.mkdir()
     context = ExecutionContext(
