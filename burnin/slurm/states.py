@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 
 class Meaning(StrEnum):
@@ -139,6 +140,7 @@ def outcome_of(state: str, reason: str = "") -> Outcome:
     return _TABLE.get(name, unknown)
 
 
+@lru_cache(maxsize=1024)  # asked of 10,000 jobs at each look, of a handful of states
 def has_ended(state: str) -> bool:
     """Say whether the job's own script is over, so that its exit code means something."""
     outcome = outcome_of(state)

@@ -47,10 +47,12 @@ class AttemptToken:
         self.attempt = attempt
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, AttemptToken) and self.comment == other.comment
+        if not isinstance(other, AttemptToken):
+            return False
+        return self.run_id == other.run_id and self.attempt == other.attempt
 
     def __hash__(self) -> int:
-        return hash(self.comment)
+        return hash(self.run_id)  # a str keeps its hash; 10,000 tokens are looked up at each look
 
     def __repr__(self) -> str:
         return f"AttemptToken({self.run_id!r}, {self.attempt})"
