@@ -5,6 +5,8 @@ bounded: a site that comes back after an hour is not flooded.
 """
 
 import logging
+import uuid
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from django.db.models import F, Q, QuerySet
@@ -143,25 +145,36 @@ def _live(site: Site) -> QuerySet[Attempt]:
 
 
 def _give_up_on_nodes(site: Site, now: datetime) -> None:
-    """Skip the planned runs of nodes that stay unusable; until then they say what they wait for."""
-    planned = TestRun.objects.filter(
-        site=site, state=RunState.PLANNED, job__state=JobState.ACTIVE, stage=F("job__stage")
-    )
+    """Skip runs whose node stays unusable; those that Slurm has queued are ended for that."""
+    waiting = TestRun.objects.filter(site=site, job__state=JobState.ACTIVE, cancel_reason="")
+    planned = waiting.filter(state=RunState.PLANNED, stage=F("job__stage"))
+    queued = waiting.filter(state=RunState.SUBMITTED)
     bad = Node.objects.filter(Q(is_usable=False) | ~Q(excluded_because=""), site=site)
     why = {node.pk: why_unfit(node) for node in bad}
-    stuck = planned.filter(members__node_id__in=why)
-    waiting: list[dict[str, object]] = []
-    given_up = {}
+    with alone_at(site):
+        stages.skip(_patience_lost(planned, why, now), now)
+        hopeless = _patience_lost(queued, why, now)
+        rows = [{"id": run_id, "cancel_reason": words} for run_id, words in hopeless.items()]
+        SetWriter(TestRun, "default").update(rows, Change(own=("cancel_reason",)))
+
+
+def _patience_lost(
+    runs: QuerySet[TestRun], why: Mapping[int, str], now: datetime
+) -> dict[uuid.UUID, str]:
+    """Return the runs whose node was unusable for too long, and begin to count for the others.
+
+    Of such a run `carried_until` is when patience ends.
+    """
+    stuck = runs.filter(members__node_id__in=why)
+    counted: list[dict[str, object]] = []
+    lost = {}
     for run_id, node_id, until in stuck.values_list("id", "members__node_id", "carried_until"):
         if until is None:
-            text = storable(why[node_id], limit=500)
-            waiting.append(
-                {"id": run_id, "waits_because": text, "carried_until": now + UNUSABLE_FOR}
-            )
+            words, until = storable(why[node_id], limit=500), now + UNUSABLE_FOR
+            counted.append({"id": run_id, "waits_because": words, "carried_until": until})
         elif until <= now:
-            given_up[run_id] = why[node_id]
-    SetWriter(TestRun, "default").update(waiting, Change(own=("waits_because", "carried_until")))
-    recovered = planned.exclude(carried_until=None).exclude(members__node_id__in=why)
+            lost[run_id] = why[node_id]
+    SetWriter(TestRun, "default").update(counted, Change(own=("waits_because", "carried_until")))
+    recovered = runs.exclude(carried_until=None).exclude(members__node_id__in=why)
     recovered.update(waits_because="", carried_until=None)
-    with alone_at(site):
-        stages.skip(given_up, now)
+    return lost

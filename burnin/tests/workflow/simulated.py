@@ -29,13 +29,16 @@ from burnin.satellite.messages import (
     JobOrder,
     JobSeen,
     Message,
+    NodeSeen,
+    NodesSeen,
     RefreshOrder,
     Relayed,
     RelayOrder,
     SubmitAnswered,
     SubmitOrder,
 )
-from burnin.slurm.cluster import JobSnapshot, Submission, SubmitAnswer
+from burnin.slurm import claims
+from burnin.slurm.cluster import Answer, JobSnapshot, Observation, Submission, SubmitAnswer
 from burnin.slurm.fake import EPOCH, FakeCluster, Workload
 from burnin.storage.memory import MemoryStore
 from burnin.storage.store import incoming_key
@@ -85,17 +88,17 @@ class FakeQueue:
 
 
 class Trouble:
-    """What becomes of a list of orders or facts on its way. By itself: nothing."""
+    """What becomes of orders and facts on their way, and of processes. By itself: nothing."""
 
     def meet(self, things: list[Any]) -> list[Any]:
         return things
 
-    def kills_the_satellite(self) -> bool:
+    def strikes(self) -> bool:
         return False
 
 
 class RandomTrouble(Trouble):
-    """Drops, doubles and reorders, and kills the satellite now and then."""
+    """Drops, doubles and reorders, and strikes now and then, until it is over."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
@@ -104,16 +107,13 @@ class RandomTrouble(Trouble):
     def meet(self, things: list[Any]) -> list[Any]:
         if self.is_over:
             return things
-        met = [
-            thing
-            for thing in things
-            for _ in range(self._random.choices((0, 1, 2), weights=(15, 70, 15))[0])
-        ]
+        copies = self._random.choices((0, 1, 2), weights=(15, 70, 15), k=len(things))
+        met = [thing for thing, count in zip(things, copies, strict=True) for _ in range(count)]
         self._random.shuffle(met)
         return met
 
-    def kills_the_satellite(self) -> bool:
-        return not self.is_over and self._random.random() < 0.1
+    def strikes(self) -> bool:
+        return not self.is_over and self._random.random() < 0.15
 
 
 @dataclass
@@ -139,13 +139,16 @@ class SimulatedSite:
     _told: dict[AttemptToken, JobSnapshot] = field(default_factory=dict)
     _absent: Counter[AttemptToken] = field(default_factory=Counter)
     _outbox: dict[str, Fact] = field(default_factory=dict)
+    _ordered: dict[AttemptToken, JobOrder] = field(default_factory=dict)
+    _nodes: tuple[NodeSeen, ...] = ()
+    _doubts: dict[AttemptToken, tuple[Submission, claims.Unresolved]] = field(default_factory=dict)
 
     def tick(self, now: datetime) -> None:
         """Take orders, look, report. Off, nothing happens but what nodes and Slurm do."""
         self._upload()
         if not self.is_on:
             return
-        if self.trouble.kills_the_satellite():
+        if self.trouble.strikes():
             self.kill()
         for order in self.trouble.meet(self.queue.take(self.name)):
             self._obey(order)
@@ -153,8 +156,12 @@ class SimulatedSite:
         self._report(now)
 
     def kill(self) -> None:
-        for memory in (self._jobs, self._told, self._absent, self._outbox):
-            memory.clear()
+        self._jobs.clear()
+        self._told.clear()
+        self._absent.clear()
+        self._outbox.clear()
+        self._doubts.clear()
+        self._nodes = ()
 
     def _obey(self, order: Message) -> None:
         match order:
@@ -170,12 +177,31 @@ class SimulatedSite:
 
     def _submit(self, order: SubmitOrder) -> None:
         by_token = {job.token: job for job in order.jobs}
-        self.cluster.workload_of = lambda asked: self._start(by_token[asked.token])
+        self._ordered |= by_token
+        self.cluster.workload_of = lambda asked: self._start(self._ordered[asked.token])
         submissions = [Submission(j.token, j.script, j.context.encode()) for j in order.jobs]
-        for token, answer in self.cluster.submit(submissions).items():
-            if answer.job_id:
-                self._jobs[token] = answer.job_id
-            self._tell(_answered(token, answer))
+        answers = self.cluster.submit(submissions)
+        for job in submissions:
+            self._answer(job, answers[job.token])
+
+    def _answer(self, job: Submission, answer: SubmitAnswer) -> None:
+        if answer.job_id:
+            self._jobs[job.token] = answer.job_id
+        if answer.kind is Answer.UNKNOWN:
+            now = self.cluster.now
+            self._doubts[job.token] = (job, claims.Unresolved(job.token, now, now))
+        self._tell(_answered(job.token, answer))
+
+    def _settle(self, shown: Observation) -> None:
+        for token, (job, unresolved) in list(self._doubts.items()):
+            decision = claims.decide(unresolved, shown, self.cluster.facts())
+            if isinstance(decision, claims.Wait):
+                self._doubts[token] = (job, decision.unresolved)
+                continue
+            del self._doubts[token]
+            if isinstance(decision, claims.AskAgain):
+                answers = self.cluster.submit([job], resubmit=frozenset({token}))
+                self._answer(job, answers[token])
 
     def _start(self, job: JobOrder) -> Workload:
         self.workloads_asked[job.token] += 1
@@ -188,18 +214,24 @@ class SimulatedSite:
             self.cluster.cancel([job.job_id for job in shown.get(attempt.token, [])])
 
     def _relay(self, order: RelayOrder) -> None:
+        about: dict[str, Any] = {"run_id": order.run_id, "attempt": order.attempt}
+        if not self.store.is_reachable:
+            self._tell(Relayed(**about, names=(), words="the store does not answer"))
+            return
         found = {name: self.cluster.files.get((order.token, name)) for name in order.uploads}
-        for name, content in found.items():
-            if content is not None:
-                assert self.store.receive(order.uploads[name], content) == 201
-        names = tuple(name for name, content in found.items() if content is not None)
-        self._tell(Relayed(run_id=order.run_id, attempt=order.attempt, names=names))
+        there = {name: content for name, content in found.items() if content is not None}
+        for name, content in there.items():
+            assert self.store.receive(order.uploads[name], content) == 201
+        self._tell(Relayed(**about, names=tuple(there)))
 
     def _look(self) -> None:
-        shown = self.cluster.observe().snapshots
+        observation = self.cluster.observe()
+        self._settle(observation)
+        shown = observation.snapshots
         for token, snapshots in shown.items():
             self._jobs[token] = snapshots[0].job_id
             self._see(snapshots[0])
+        self._see_nodes()
         gone = {job: token for token, job in self._jobs.items() if token not in shown}
         found = self.cluster.look_up(gone)
         for job_id, token in gone.items():
@@ -214,6 +246,21 @@ class SimulatedSite:
         if self._told.get(snapshot.token) != snapshot:
             self._told[snapshot.token] = snapshot
             self._tell(seen(snapshot))
+
+    def _see_nodes(self) -> None:
+        nodes = tuple(
+            NodeSeen(
+                name=node.name,
+                state="+".join([node.state, *sorted(node.flags)]),
+                is_usable=node.is_usable,
+                cpu_count=node.cpu_count,
+                memory_mib=node.memory_mib,
+            )
+            for node in self.cluster.nodes().values()
+        )
+        if nodes != self._nodes:
+            self._nodes = nodes
+            self._tell(NodesSeen(nodes=nodes))
 
     def _tell(self, fact: Fact) -> None:
         self._outbox[uuid.uuid4().hex] = fact
@@ -234,9 +281,11 @@ class SimulatedSite:
 
     def _upload(self) -> None:
         """Do what the runners of ended jobs did before they ended."""
+        if not (self.node_uploads and self.store.is_reachable):
+            return
         for (token, name), content in self.cluster.files.items():
             key = incoming_key(self.name, token, name)
-            if self.node_uploads and key not in self.store.objects:
+            if key not in self.store.objects:
                 self.store.receive(self.uploads[token][name], content)
 
 
@@ -334,6 +383,11 @@ class Hub:
                 self.work()
 
     def work(self) -> None:
+        """Do what the bells and ticks would; trouble takes the broker or the store away."""
+        trouble = self.site.trouble
+        if isinstance(trouble, RandomTrouble):
+            self.queue.is_reachable = not trouble.strikes()
+            self.store.is_reachable = not trouble.strikes()
         site = Site.objects.get(pk=self.site_row.pk)
         dispatch_site(site, store=self.store, queue=self.queue, bundle=BUNDLE, now=self.now)
         self.collect()

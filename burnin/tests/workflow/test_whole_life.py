@@ -271,17 +271,36 @@ def test_idle_nodes_come_first() -> None:
     assert set(sent.values_list("members__node__name", flat=True)) == {"n1", "n2"}
 
 
-def test_a_node_drained_later_is_waited_for_and_then_given_up() -> None:
+def test_what_waits_for_a_node_that_died_is_given_up_after_a_while() -> None:
+    hub = make_hub("n1", "n2")
+    Site.objects.update(queue_ahead=2)
+    job = hub.plan(FIRST, FIRST, FIRST)
+    hub.work()
+
+    hub.site.cluster.fail_node("n2")
+    hub.advance(90)
+    waiting = counters(job)
+    planned = TestRun.objects.get(state=RunState.PLANNED)
+    hub.advance(1000, tick_s=20)
+
+    assert waiting == {(1, "passed"): 3, (1, "submitted"): 2, (1, "planned"): 1}
+    assert planned.waits_because == "n2 is down+not_responding in Slurm"
+    assert counters(job) == {(1, "passed"): 3, (1, "skipped"): 3}
+    assert set(TestRun.objects.filter(verdict="skipped").values_list("reason", flat=True)) == {
+        planned.waits_because
+    }
+
+
+def test_a_node_that_comes_back_in_time_loses_nothing() -> None:
     hub = make_hub("n1", "n2")
     Site.objects.update(queue_ahead=1)
     job = hub.plan(FIRST, FIRST)
     hub.work()
+    healthy = dict(hub.site.cluster._nodes)
+    hub.site.cluster.fail_node("n2")
+    hub.advance(600, tick_s=20)
 
-    Node.objects.filter(name="n2").update(is_usable=False, slurm_state="DRAINED")
+    hub.site.cluster._nodes = healthy
     hub.advance(120)
-    waiting = TestRun.objects.get(state=RunState.PLANNED)
-    hub.advance(900, tick_s=30)
 
-    assert waiting.waits_because == "n2 is drained in Slurm"
-    assert counters(job) == {(1, "passed"): 3, (1, "skipped"): 1}
-    assert TestRun.objects.get(verdict="skipped").reason == "n2 is drained in Slurm"
+    assert counters(job) == {(1, "passed"): 4}
