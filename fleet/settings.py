@@ -96,6 +96,8 @@ REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "burnin.api.errors.as_one_sentence",
 }
 
+FIXTURE_DIRS = [BASE_DIR / "fixtures"]
+
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True

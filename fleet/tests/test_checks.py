@@ -127,3 +127,8 @@ def test_a_sqlite_database_without_wal_is_named(
     handler["default"].close()
     assert [each.id for each in messages] == found
     assert all("has journal mode delete, not WAL" in each.msg for each in messages)
+
+
+@pytest.mark.django_db
+def test_no_constraint_is_lost_on_either_database() -> None:
+    assert run_checks(tags=["models"], databases=["default"]) == []

@@ -1,0 +1,35 @@
+"""The hub's Celery takes JSON from one queue, and nothing that is out of date."""
+
+from fleet.celery import BEAT_SCHEDULE, app
+
+
+def test_only_json_is_read_and_no_stranger_controls_a_worker() -> None:
+    assert app.conf.accept_content == ["json"]
+    assert app.conf.worker_enable_remote_control is False
+    assert [queue.name for queue in app.conf.task_queues] == ["hub"]
+    assert app.conf.broker_transport_options["global_keyprefix"] == "hub:"
+
+
+def test_a_task_that_a_killed_worker_held_comes_back_and_leaves_no_result() -> None:
+    assert app.conf.task_acks_late is True
+    assert app.conf.worker_prefetch_multiplier == 1
+    assert app.conf.task_ignore_result is True
+    assert app.conf.task_time_limit < app.conf.broker_transport_options["visibility_timeout"]
+
+
+def test_every_tick_expires_before_the_next() -> None:
+    for name, entry in BEAT_SCHEDULE.items():
+        assert entry["options"]["expires"] <= entry["schedule"], name
+
+
+def test_every_scheduled_task_exists() -> None:
+    app.loader.import_default_modules()
+
+    assert {entry["task"] for entry in BEAT_SCHEDULE.values()} <= set(app.tasks)
+
+
+def test_no_hub_reads_another_packages_tasks() -> None:
+    app.loader.import_default_modules()
+
+    ours = {name for name in app.tasks if not name.startswith("celery.")}
+    assert all(name.startswith(("burnin.", "hub.")) for name in ours)
