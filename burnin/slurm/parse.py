@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from burnin.slurm import commands
 from burnin.slurm.cluster import ClusterFacts, ClusterUnreachable, JobSnapshot, Node, Partition
@@ -25,16 +26,21 @@ def squeue(text: str, *, mark: str, user: str) -> dict[AttemptToken, list[JobSna
         raise UnreadableOutput("squeue's output was cut off")
     found: dict[AttemptToken, list[JobSnapshot]] = {}
     for line in text.splitlines():
-        snapshot = _squeue_line(line, mark, user)
+        snapshot = _squeue_line(line, f"|{mark}|", user)
         if snapshot is not None:
             found.setdefault(snapshot.token, []).append(snapshot)
     return found
 
 
 def _squeue_line(line: str, mark: str, user: str) -> JobSnapshot | None:
-    job_id, has_mark, rest = line.partition(f"|{mark}|")
+    job_id, has_mark, rest = line.partition(mark)
     if not has_mark or not job_id.isdecimal():
         return None  # text of someone's comment that holds a newline
+    return _squeue_job(job_id, rest, user)
+
+
+@lru_cache(maxsize=1 << 15)  # most of 10,000 lines are those of the look before
+def _squeue_job(job_id: str, rest: str, user: str) -> JobSnapshot | None:
     fields = rest.split("|", len(commands.SQUEUE_FIELDS) - 2)
     if len(fields) != len(commands.SQUEUE_FIELDS) - 1:
         raise UnreadableOutput(f"squeue's line for job {job_id} is incomplete")
