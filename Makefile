@@ -57,3 +57,4 @@ runner: venv  ## Build the bundle that runs on the nodes, build/runner-<sha256>.
 requirements: venv  ## Pin requirements*.in anew
 	$(BIN)/uv pip compile --quiet --upgrade --python-version 3.11 --no-header requirements.in -o requirements.txt
 	$(BIN)/uv pip compile --quiet --upgrade --python-version 3.11 --no-header -c requirements.txt requirements-dev.in -o requirements-dev.txt
+	$(BIN)/uv pip compile --quiet --upgrade --python-version 3.11 --no-header -c requirements.txt deploy/satellite/requirements.in -o deploy/satellite/requirements.txt

@@ -3,11 +3,14 @@
 All keys of a site begin with its prefix. Nothing else is shared: no bindings, no pub/sub.
 """
 
+import socket
 from typing import Any
 
 from kombu import Exchange, Queue
 
 ORDERS = "orders"
+# A worker only listens: a peer that vanished without a word is found by nothing but this.
+KEEPALIVE = {socket.TCP_KEEPIDLE: 15, socket.TCP_KEEPINTVL: 5, socket.TCP_KEEPCNT: 3}
 
 
 def key_prefix(site_name: str) -> str:
@@ -27,6 +30,7 @@ def transport_options(site_name: str) -> dict[str, Any]:
         "priority_steps": [0],
         "health_check_interval": 10,  # without it a dead connection is waited on for ever
         "socket_keepalive": True,
+        "socket_keepalive_options": KEEPALIVE,
         "socket_connect_timeout": 5,
         "socket_timeout": 30,
     }

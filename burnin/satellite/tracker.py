@@ -25,6 +25,7 @@ class _Job:
 
     job_id: str
     since: datetime
+    seen_in_look: int = 0
     snapshot: JobSnapshot | None = None
     missing_since: datetime | None = None
 
@@ -45,6 +46,7 @@ class Tracker:
         self._lock = threading.Lock()
         self._jobs: dict[AttemptToken, _Job] = {}
         self._ignored: set[AttemptToken] = set()
+        self._looks = 0
 
     def ignore(self, token: AttemptToken) -> None:
         """Say nothing of this job: it is our own."""
@@ -66,11 +68,14 @@ class Tracker:
         """Compare one successful look with what was told before."""
         look = Look()
         with self._lock:
+            self._looks += 1
             for token, snapshots in observation.snapshots.items():
                 if token in self._ignored:
                     continue
                 self._see_one(token, snapshots, observation.at, look)
-            for token in [token for token in self._jobs if token not in observation.snapshots]:
+            # By number, not by asking the look for each token: that would hash them all again.
+            unseen = [token for token, job in self._jobs.items() if job.seen_in_look != self._looks]
+            for token in unseen:
                 self._miss_one(token, observation.at, look)
         return look
 
@@ -79,7 +84,8 @@ class Tracker:
     ) -> None:
         job = self._jobs.get(token)
         if job is not None and len(snapshots) == 1 and _is_same(job.snapshot, snapshots[0]):
-            job.missing_since = None  # the path of all the jobs that did not move
+            # The path of all the jobs that did not move.
+            job.missing_since, job.seen_in_look = None, self._looks
             return
         ours = _ours(snapshots, job)
         look.surplus.extend(
@@ -87,7 +93,7 @@ class Tracker:
         )
         if job is None or job.job_id != ours.job_id:
             job = self._jobs[token] = _Job(ours.job_id, since=at)
-        job.missing_since = None
+        job.missing_since, job.seen_in_look = None, self._looks
         if not _is_same(job.snapshot, ours):
             job.snapshot = ours
             look.news.append(seen(ours))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from burnin.satellite.config import VERSION, BadSite, load_satellite, load_site
+from burnin.satellite.config import VERSION, BadSite, SiteConfig, load_satellite, load_site
 
 GOOD = """name = "east"
 work_dir = "/srv/burnin"
@@ -93,3 +93,12 @@ def test_the_version_in_the_heartbeat_is_the_project_s() -> None:
     project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())
 
     assert project["project"]["version"] == VERSION
+
+
+def test_the_example_that_is_handed_out_is_a_good_file() -> None:
+    example = Path(__file__).parents[3] / "deploy" / "satellite" / "site.toml"
+
+    site = load_site(example)
+
+    assert site.hub is not None and site.broker is not None
+    assert site.pace == SiteConfig(name="x", work_dir="/x").pace

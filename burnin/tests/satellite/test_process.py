@@ -52,6 +52,9 @@ def test_a_satellite_needs_neither_django_nor_a_database_nor_a_store_client() ->
         "import burnin.satellite.app, burnin.satellite.tasks, importlib.util, sys\n"
         f"assert not [n for n in {forbidden} if n in sys.modules]\n"
         f"assert not [n for n in {forbidden} if importlib.util.find_spec(n)]\n"
+        "ours = {n for n in sys.modules if n.split('.')[0] in ('burnin', 'fleet', 'runner')}\n"
+        "kept = ('burnin.satellite', 'burnin.slurm', 'runner.contract')\n"
+        "assert not {n for n in ours if '.' in n and not n.startswith(kept)}\n"
     )
 
     done = subprocess.run(
