@@ -54,7 +54,7 @@ class HasParams(Protocol):
 
 def parse_params(test: HasParams, given: str | Mapping[str, Any]) -> TestParams:
     """Return the test's params from JSON text or a mapping. Raises BadParams in one sentence."""
-    values = _json_object(test.slug, given) if isinstance(given, str) else dict(given)
+    values = json_object(test.slug, given) if isinstance(given, str) else dict(given)
     try:
         # JSON rules either way: a list stands for a tuple, a "3" never for a 3.
         return test.params_class.model_validate_json(json.dumps(values), strict=True)
@@ -64,7 +64,8 @@ def parse_params(test: HasParams, given: str | Mapping[str, Any]) -> TestParams:
         raise BadParams(f"the params of {test.slug} are not plain JSON: {error}") from None
 
 
-def _json_object(slug: str, text: str) -> dict[str, Any]:
+def json_object(slug: str, text: str) -> dict[str, Any]:
+    """Return params as they were typed, unchecked. Raises BadParams."""
     try:
         values = json.loads(text)
     except ValueError as error:

@@ -25,5 +25,5 @@ class CeleryBells:
             current_app.send_task(
                 TASKS[bell], kwargs={"site_id": site_id}, expires=RING_LASTS_S, retry=False
             )
-        except (KombuError, RedisError) as error:
+        except (KombuError, RedisError, OSError) as error:
             log.warning("the bell %s was not heard, the next tick does it: %s", bell, error)

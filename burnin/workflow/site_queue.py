@@ -3,10 +3,10 @@
 from functools import lru_cache
 from typing import Protocol
 
-import redis.exceptions
 from celery import Celery
 from celery.exceptions import CeleryError
-from kombu.exceptions import KombuError, OperationalError
+from kombu.exceptions import KombuError
+from redis.exceptions import RedisError
 
 from burnin.satellite import broker
 from burnin.satellite.messages import Message
@@ -45,7 +45,7 @@ class CelerySiteQueue:
                 retry=False,
                 ignore_result=True,
             )
-        except (OperationalError, KombuError, CeleryError, redis.exceptions.RedisError) as error:
+        except (KombuError, CeleryError, RedisError, OSError) as error:
             raise QueueUnreachable(f"the queue of site {site_name}: {error}") from error
 
     def _make_app(self, site_name: str) -> Celery:

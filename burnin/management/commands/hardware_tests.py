@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from burnin.management.hardware_tests import (
     bad_input,
+    debug,
     dispatch,
     evaluate,
     generate_sbatch,
@@ -23,7 +24,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-        for module in (show, generate_sbatch, dispatch, parse, evaluate):
+        for module in (show, generate_sbatch, dispatch, parse, evaluate, debug):
             module.add_verbs(verbs)
 
     def handle(self, *_: Any, act: Callable[..., int], **options: Any) -> None:

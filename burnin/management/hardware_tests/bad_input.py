@@ -20,6 +20,8 @@ from burnin.slurm.cluster import (
 )
 from burnin.slurm.hostlist import BadHostList
 from burnin.workflow.author_loop import Refused
+from burnin.workflow.cancel import CancelRefused
+from burnin.workflow.plan import PlanRefused
 
 EXIT_BAD_INPUT = 64
 
@@ -31,6 +33,7 @@ ERRORS = (
     BadRunContext,
     BadSite,
     BadThresholds,
+    CancelRefused,
     ClusterUnreachable,
     HostKeyRefused,
     LoginHostFailed,
@@ -38,6 +41,7 @@ ERRORS = (
     MissingArtifact,
     NoSlurm,
     NoThresholds,
+    PlanRefused,
     Refused,
     SlurmRefused,
     TornArtifact,

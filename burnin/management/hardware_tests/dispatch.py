@@ -11,7 +11,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import OutputWrapper
 
-from burnin.management.hardware_tests import order, verdict
+from burnin.management.hardware_tests import order, through_hub, verdict
 from burnin.satellite.config import SiteConfig
 from burnin.workflow import wiring
 from burnin.workflow.author_loop import Loop, run_once
@@ -21,13 +21,28 @@ def add_verbs(verbs: Any) -> None:
     parser = verbs.add_parser("dispatch", help="run a test on a cluster and judge it")
     order.add_options(parser)
     place = parser.add_mutually_exclusive_group(required=True)
-    place.add_argument("--local", action="store_true", help="this machine's Slurm")
-    place.add_argument("--site", help="a site's login host, over SSH")
+    place.add_argument("--site", help="a site of the hub, through its satellite")
+    place.add_argument("--local", action="store_true", help="this machine's Slurm, no hub")
+    place.add_argument("--direct", metavar="SITE", help="a site whose file is here, no hub")
     parser.add_argument("--evidence", action="store_true", help="print what a reviewer needs")
     parser.set_defaults(act=dispatch)
 
 
 def dispatch(stdout: OutputWrapper, options: dict[str, Any]) -> int:
+    if not options["site"]:
+        return _dispatch_directly(stdout, options)
+    with _interruptible() as clock:
+        return through_hub.dispatch(
+            stdout,
+            options,
+            clock,
+            tell=lambda line: _tell(stdout, clock.now(), line),
+            why_stop=clock.why_stop,
+        )
+
+
+def _dispatch_directly(stdout: OutputWrapper, options: dict[str, Any]) -> int:
+    """Follow the test without hub, satellite and database: what its author does."""
     asked = order.order_from(options)
     site = _site(options)
     bundle = wiring.bundle(build_dir=settings.VAR_DIR / "bundles")
@@ -50,7 +65,7 @@ def dispatch(stdout: OutputWrapper, options: dict[str, Any]) -> int:
 def _site(options: dict[str, Any]) -> SiteConfig:
     if options["local"]:
         return wiring.local_site(var_dir=settings.VAR_DIR)
-    return wiring.named_site(options["site"], sites_dir=settings.SITES_DIR)
+    return wiring.named_site(options["direct"], sites_dir=settings.SITES_DIR)
 
 
 def _tell(stdout: OutputWrapper, now: datetime, line: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from burnin.hardware_tests.params import parse_params
 from burnin.hardware_tests.registry import get_test_class
-from burnin.hardware_tests.run_context import RunContext
+from burnin.hardware_tests.run_context import BadRunContext, RunContext
 from burnin.slurm import hostlist
 from burnin.workflow.render import Order
 from runner.contract.wire import AttemptToken
@@ -19,7 +19,7 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--params", default="{}", metavar="JSON", help="see `hardware_tests schema`"
     )
-    parser.add_argument("--partition", required=True)
+    parser.add_argument("--partition", help="of Slurm; a site of the hub has its own")
     parser.add_argument("--timeout", required=True, type=int, metavar="MINUTES")
     parser.add_argument("--nodelist", metavar="HOSTLIST", help="like n[1-4]; else Slurm chooses")
     parser.add_argument("--nodes", type=int, default=1, help="how many, where Slurm chooses")
@@ -31,6 +31,8 @@ def order_from(options: dict[str, Any]) -> Order:
     """Return a new attempt of what was asked for, after every check that needs no cluster."""
     test_class = get_test_class(options["slug"])
     names = options["nodelist"]
+    if options["partition"] is None:
+        raise BadRunContext("no partition was named: give --partition")
     context = RunContext(
         token=AttemptToken(str(uuid.uuid4()), 1),
         partition=options["partition"],

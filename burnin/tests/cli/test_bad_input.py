@@ -40,10 +40,11 @@ def no_slurm(monkeypatch: pytest.MonkeyPatch) -> None:
         ((*HELLO, "--resource-class", "h100-sxm9"), r"no resource class 'h100-sxm9'.*cpu-generic"),
         (HELLO, r"no Slurm to use on this machine: set SLURM_CONF .*make cluster"),
         (
-            ("dispatch", "single-node.hello-world", "--site", "mars", "--partition", "p",
+            ("dispatch", "single-node.hello-world", "--direct", "mars", "--partition", "p",
              "--timeout", "5"),
             r"no site 'mars' in .*mars\.toml",
         ),
+        ((*HELLO[:2], "--local", "--timeout", "5"), r"no partition was named"),
         (("parse", "floppy", "x"), r"x cannot be read: No such file"),
         (
             ("evaluate", "single-node.hello-world", "--artifacts", "/nowhere"),
@@ -92,7 +93,7 @@ def test_a_site_file_with_an_unknown_key_is_refused_by_name(
     said = hardware_tests(
         "dispatch",
         "single-node.hello-world",
-        "--site",
+        "--direct",
         "east",
         "--partition",
         "p",

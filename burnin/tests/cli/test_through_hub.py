@@ -1,0 +1,116 @@
+"""`hardware_tests dispatch --site`: the test author's way through the hub, on a simulated site."""
+
+import io
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import pytest
+from django.core.management.base import OutputWrapper
+
+from burnin.hardware_tests.run_context import BadRunContext
+from burnin.management.hardware_tests import through_hub
+from burnin.models import Job
+from burnin.tests.workflow.simulated import Hub, failing, hello, make_hub
+from burnin.workflow import wiring
+from burnin.workflow.bells import Silence
+from burnin.workflow.plan import PlanRefused
+from runner.contract.slugs import Slugs
+
+pytestmark = pytest.mark.django_db
+
+
+@dataclass
+class HubClock:
+    """Sleeping lets the simulated hub work."""
+
+    hub: Hub
+
+    def now(self) -> datetime:
+        return self.hub.now
+
+    def sleep(self, seconds: float) -> None:
+        self.hub.advance(5)
+
+
+@dataclass
+class Author:
+    """Somebody at a terminal."""
+
+    hub: Hub
+    told: list[str] = field(default_factory=list)
+    wants_to_stop: bool = False
+    output: str = ""
+
+    def dispatches(self, **changes: Any) -> int:
+        options = {
+            "slug": Slugs.HELLO_WORLD,
+            "params": "{}",
+            "partition": None,
+            "timeout": 30,
+            "nodelist": "n[1-2]",
+            "iterations": 1,
+            "site": "east",
+            **changes,
+        }
+        stdout = io.StringIO()
+        code = through_hub.dispatch(
+            OutputWrapper(stdout),
+            options,
+            HubClock(self.hub),
+            tell=self.told.append,
+            why_stop=lambda: "Ctrl-C" if self.wants_to_stop and len(self.told) > 2 else "",
+        )
+        self.output = stdout.getvalue()
+        return code
+
+
+@pytest.fixture
+def author(monkeypatch: pytest.MonkeyPatch) -> Author:
+    hub = make_hub("n1", "n2")
+    monkeypatch.setattr(wiring, "store", lambda: hub.store)
+    monkeypatch.setattr(wiring, "site_queue", lambda: hub.queue)
+    monkeypatch.setattr(wiring, "bells", Silence)
+    return Author(hub)
+
+
+def test_it_is_followed_to_the_verdict_of_every_node(author: Author) -> None:
+    assert author.dispatches() == 0
+
+    assert "n1 judged, passed" in author.told
+    assert "n1: PASSED: " in author.output
+    assert "n2: PASSED: " in author.output
+
+
+def test_the_worst_verdict_is_the_exit_code(author: Author) -> None:
+    author.hub.site.workload = lambda order: (failing if '"n2"' in order.context else hello)(order)
+
+    assert author.dispatches() == 1
+
+
+def test_ctrl_c_cancels_the_job_and_waits_for_slurm(author: Author) -> None:
+    author.hub.site.workload = lambda order: hello(order, duration_s=1000)
+    author.wants_to_stop = True
+
+    assert author.dispatches() == 4
+    assert "cancelling: Ctrl-C" in author.told
+    assert Job.objects.get().cancel_reason == "cancelled by the command line: Ctrl-C"
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "words"),
+    [
+        ({"site": "mars"}, PlanRefused, "the hub has no site 'mars' (known: east)"),
+        ({"nodelist": None}, BadRunContext, "give --nodelist"),
+        ({"partition": "moon"}, PlanRefused, "go to its partition main"),
+        ({"nodelist": "n9"}, PlanRefused, "has no node n9"),
+    ],
+)
+def test_what_the_hub_cannot_do_is_said_in_one_sentence(
+    author: Author, changes: dict[str, Any], error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error) as refused:
+        author.dispatches(**changes)
+
+    assert words in str(refused.value)
+    assert not Job.objects.exists()
