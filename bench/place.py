@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import socket
 import subprocess
 from collections.abc import Callable, Sequence
@@ -15,8 +16,9 @@ ROOT = Path(__file__).resolve().parents[1]
 HOME = ROOT / "var" / "bench"
 NODES = 64
 HELD, OPEN = "down", "main"  # partitions: one never starts a job, one starts them at once
-# 10,000 jobs must fit, and be forgotten before the next part looks at the queue.
-SETTINGS = ("MaxJobCount=60000", "MinJobAge=60")
+# 10,000 jobs must fit, and be forgotten before the next part looks at the queue. sbatch must not
+# give up on a busy machine: that would end a reference loop.
+SETTINGS = ("MaxJobCount=60000", "MinJobAge=60", "MessageTimeout=30")
 LONGEST_COMMAND_S = 300
 
 
@@ -35,9 +37,11 @@ class Place:
     def cluster(self) -> RealCluster:
         self.home.mkdir(parents=True, exist_ok=True)
         settings = [word for setting in SETTINGS for word in ("--set", setting)]
-        return testing.bring_up(
+        cluster = testing.bring_up(
             self.home / "cluster", "--nodes", str(NODES), "--node-roots", *settings
         )
+        _cancel_all(cluster)
+        return cluster
 
     @cached_property
     def services(self) -> RealServices:
@@ -54,6 +58,7 @@ class Place:
     def directory(self, name: str) -> Path:
         """Return a new directory that login host and nodes share."""
         path = self.cluster.work_dir / name
+        shutil.rmtree(path, ignore_errors=True)  # an earlier bench's, when that was told to keep
         path.mkdir(parents=True)
         return path
 
@@ -77,8 +82,7 @@ class Place:
 
     def cancel_all(self) -> None:
         """End every job there is; they stay in the queue for MinJobAge."""
-        for state in ("PENDING", "RUNNING"):
-            self.slurm("scancel", "--state", state, "--user", _user(), timeout_s=120)
+        _cancel_all(self.cluster)
 
 
 def run(
@@ -107,6 +111,11 @@ def run(
         said = (done.stderr.strip() or done.stdout.strip())[-600:]
         raise CommandFailed(f"`{words[0]}` exited {done.returncode}: {said}")
     return done.stdout
+
+
+def _cancel_all(cluster: RealCluster) -> None:
+    for state in ("PENDING", "RUNNING"):
+        run(["scancel", "--state", state, "--user", _user()], cluster.environment, timeout_s=120)
 
 
 def _user() -> str:
