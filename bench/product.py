@@ -10,7 +10,7 @@ from functools import cache
 from django.db import connection
 
 from bench import hub
-from bench.cpu import seconds_of_sessions
+from bench.processes import end_what_names, seconds_of_sessions
 from bench.place import HELD, NODES, OPEN, Place
 from burnin.models import Attempt, Job, TestRun
 from burnin.models.job import JobState
@@ -42,6 +42,7 @@ def running(place: Place) -> Product:
         pace=("[pace]",),  # as it ships
         port=place.port,
     )
+    end_what_names(stack.home)
     place.at_the_end(stack.stop)
     stack.open_site()
     # A bench must not be held back by what protects a site: it hands over all it has.

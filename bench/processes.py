@@ -1,9 +1,11 @@
-"""CPU time of processes and of all that they have started, read from /proc."""
+"""Processes as /proc shows them: the CPU time of some and of all that they have started."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import signal
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -28,3 +30,19 @@ def _stat(entry: Path) -> tuple[int, int]:
     except OSError:
         return 0, 0
     return int(fields[SESSION]), sum(map(int, fields[UTIME : UTIME + 4]))
+
+
+def end_what_names(directory: Path) -> None:
+    """Kill what a bench that was killed itself has left: whose environment names the directory."""
+    for pid in _naming(directory):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _naming(directory: Path) -> Iterator[int]:
+    mark = f"={directory}/".encode()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal() and int(entry.name) != os.getpid():
+            with suppress(OSError):
+                if mark in (entry / "environ").read_bytes():
+                    yield int(entry.name)
