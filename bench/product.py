@@ -10,8 +10,8 @@ from functools import cache
 from django.db import connection
 
 from bench import hub
-from bench.processes import end_what_names, seconds_of_sessions
 from bench.place import HELD, NODES, OPEN, Place
+from bench.processes import end_what_names, seconds_of_sessions
 from burnin.models import Attempt, Job, TestRun
 from burnin.models.job import JobState
 from burnin.states import RunState
