@@ -43,6 +43,17 @@ def named_site(name: str, *, sites_dir: Path) -> SiteConfig:
     return load_site(path)
 
 
+def own_site(name: str, *, sites_dir: Path) -> SiteConfig | None:
+    """Return a site that is reached from here: its file is here and names no hub.
+
+    None for any other, which then is a site of the hub. Raises BadSite for a file that is wrong.
+    """
+    if "/" in name or not (sites_dir / f"{name}.toml").is_file():
+        return None
+    site = named_site(name, sites_dir=sites_dir)
+    return site if site.hub is None else None
+
+
 def local_site(*, var_dir: Path) -> SiteConfig:
     """Return this machine as a site: the Slurm of SLURM_CONF, else `make cluster`'s.
 

@@ -32,5 +32,12 @@ class Command(BaseCommand):
             exit_code = act(self.stdout, options)
         except bad_input.ERRORS as error:
             raise CommandError(str(error), returncode=bad_input.EXIT_BAD_INPUT) from error
+        except bad_input.DATABASE_ERRORS as error:
+            words = " ".join(str(error).split())
+            raise CommandError(
+                f"the hub's database cannot be used ({words}): see FLEET_DATABASE_URL, "
+                "and run `manage.py migrate` if it is new",
+                returncode=bad_input.EXIT_BAD_INPUT,
+            ) from error
         if exit_code:
             sys.exit(exit_code)

@@ -1,5 +1,7 @@
 """What a person can get wrong, or a site can refuse. Each is one sentence, never a traceback."""
 
+from django.db.utils import OperationalError, ProgrammingError
+
 from burnin.hardware_tests.artifacts import AmbiguousArtifact, MissingArtifact, WrongAttempt
 from burnin.hardware_tests.batch import BadBatchConfig
 from burnin.hardware_tests.params import BadParams
@@ -50,3 +52,6 @@ ERRORS = (
     UnsafeValue,
     WrongAttempt,
 )
+
+# The database is away, or its tables are not there yet.
+DATABASE_ERRORS = (OperationalError, ProgrammingError)

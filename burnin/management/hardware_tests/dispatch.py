@@ -21,16 +21,17 @@ def add_verbs(verbs: Any) -> None:
     parser = verbs.add_parser("dispatch", help="run a test on a cluster and judge it")
     order.add_options(parser)
     place = parser.add_mutually_exclusive_group(required=True)
-    place.add_argument("--site", help="a site of the hub, through its satellite")
     place.add_argument("--local", action="store_true", help="this machine's Slurm, no hub")
-    place.add_argument("--direct", metavar="SITE", help="a site whose file is here, no hub")
+    place.add_argument("--site", help="through the hub; without it where the site's file is here")
     parser.add_argument("--evidence", action="store_true", help="print what a reviewer needs")
     parser.set_defaults(act=dispatch)
 
 
 def dispatch(stdout: OutputWrapper, options: dict[str, Any]) -> int:
-    if not options["site"]:
-        return _dispatch_directly(stdout, options)
+    name = options["site"]
+    site = wiring.own_site(name, sites_dir=settings.SITES_DIR) if name else None
+    if site or not name:
+        return _dispatch_from_here(stdout, options, site)
     with _interruptible() as clock:
         return through_hub.dispatch(
             stdout,
@@ -41,10 +42,12 @@ def dispatch(stdout: OutputWrapper, options: dict[str, Any]) -> int:
         )
 
 
-def _dispatch_directly(stdout: OutputWrapper, options: dict[str, Any]) -> int:
+def _dispatch_from_here(
+    stdout: OutputWrapper, options: dict[str, Any], site: SiteConfig | None
+) -> int:
     """Follow the test without hub, satellite and database: what its author does."""
     asked = order.order_from(options)
-    site = _site(options)
+    site = site or wiring.local_site(var_dir=settings.VAR_DIR)
     bundle = wiring.bundle(build_dir=settings.VAR_DIR / "bundles")
     stdout.write(f"{asked.test.slug} at site {site.name}, run {asked.token.run_id}")
     with _interruptible() as clock:
@@ -60,12 +63,6 @@ def _dispatch_directly(stdout: OutputWrapper, options: dict[str, Any]) -> int:
     if options["evidence"]:
         verdict.write_evidence(stdout, asked, report)
     return verdict.EXIT_CODES[report.judgement.verdict]
-
-
-def _site(options: dict[str, Any]) -> SiteConfig:
-    if options["local"]:
-        return wiring.local_site(var_dir=settings.VAR_DIR)
-    return wiring.named_site(options["direct"], sites_dir=settings.SITES_DIR)
 
 
 def _tell(stdout: OutputWrapper, now: datetime, line: str) -> None:

@@ -4,7 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
+from django.core.management.base import CommandError
+from django.db.utils import OperationalError
 
+from burnin.management.commands.hardware_tests import Command
 from burnin.tests.cli.conftest import Hardware
 
 BAD_INPUT = 64
@@ -39,11 +42,6 @@ def no_slurm(monkeypatch: pytest.MonkeyPatch) -> None:
         ((*STRESS, "--timeout", "0"), r"timeout in minutes"),
         ((*HELLO, "--resource-class", "h100-sxm9"), r"no resource class 'h100-sxm9'.*cpu-generic"),
         (HELLO, r"no Slurm to use on this machine: set SLURM_CONF .*make cluster"),
-        (
-            ("dispatch", "single-node.hello-world", "--direct", "mars", "--partition", "p",
-             "--timeout", "5"),
-            r"no site 'mars' in .*mars\.toml",
-        ),
         ((*HELLO[:2], "--local", "--timeout", "5"), r"no partition was named"),
         (("parse", "floppy", "x"), r"x cannot be read: No such file"),
         (
@@ -93,7 +91,7 @@ def test_a_site_file_with_an_unknown_key_is_refused_by_name(
     said = hardware_tests(
         "dispatch",
         "single-node.hello-world",
-        "--direct",
+        "--site",
         "east",
         "--partition",
         "p",
@@ -103,3 +101,28 @@ def test_a_site_file_with_an_unknown_key_is_refused_by_name(
 
     assert said.exit_code == BAD_INPUT
     assert "east.toml is wrong at shell" in said.error
+
+
+@pytest.mark.django_db
+def test_a_site_that_neither_hub_nor_files_know_is_named(hardware_tests: Hardware) -> None:
+    said = hardware_tests(
+        "dispatch",
+        "single-node.hello-world",
+        "--site",
+        "mars",
+        "--timeout",
+        "5",
+        "--nodelist",
+        "n1",
+    )
+
+    assert said.exit_code == BAD_INPUT
+    assert said.error.startswith("the hub has no site 'mars'")
+
+
+def test_a_database_without_tables_is_named_with_what_to_do() -> None:
+    def look_up(*_: object) -> int:
+        raise OperationalError("no such table: fleet_site")
+
+    with pytest.raises(CommandError, match=r"no such table: fleet_site.*run `manage.py migrate`"):
+        Command().handle(act=look_up)

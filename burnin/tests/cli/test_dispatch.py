@@ -55,7 +55,7 @@ def asked(slug: str, *, timeout: int = 5, params: str = "") -> list[str]:
 def test_each_test_passes_here(
     hardware_tests: Hardware, cluster: RealCluster, place: Place, slug: str
 ) -> None:
-    said = hardware_tests(*asked(slug), "--direct", place(cluster.local_toml), "--evidence")
+    said = hardware_tests(*asked(slug), "--site", place(cluster.local_toml), "--evidence")
 
     assert said.exit_code == 0, said
     assert re.search(r"^PASSED: ", said.stdout, re.MULTILINE)
@@ -66,7 +66,7 @@ def test_each_test_passes_here(
 def test_a_test_passes_over_ssh_on_the_node_that_was_named(
     hardware_tests: Hardware, cluster: RealCluster, place: Place, slug: str
 ) -> None:
-    said = hardware_tests(*asked(slug), "--direct", place(cluster.site_toml), "--nodelist", "n2")
+    said = hardware_tests(*asked(slug), "--site", place(cluster.site_toml), "--nodelist", "n2")
 
     assert said.exit_code == 0, said
     assert "on n2" in said.stdout
@@ -87,7 +87,7 @@ def test_three_iterations_are_judged_together(
 ) -> None:
     site = place(cluster.local_toml)
 
-    said = hardware_tests(*asked(Slugs.HELLO_WORLD), "--direct", site, "--iterations", "3")
+    said = hardware_tests(*asked(Slugs.HELLO_WORLD), "--site", site, "--iterations", "3")
 
     assert said.exit_code == 0, said
 
@@ -102,7 +102,7 @@ def test_memory_stress_fails_by_its_own_report(
     wrapper.chmod(0o755)
     site = place(cluster.local_toml, node_path=f"{wrapper.parent}:/usr/bin:/bin")
 
-    said = hardware_tests(*asked(Slugs.MEMORY_STRESS), "--direct", site)
+    said = hardware_tests(*asked(Slugs.MEMORY_STRESS), "--site", site)
 
     assert said.exit_code == 1, said
     assert re.search(r"^FAILED \(hardware\): Memory errors \d+", said.stdout, re.MULTILINE)
@@ -118,7 +118,7 @@ def test_storage_is_errored_and_names_fio_where_it_is_absent(
         (tools / name).symlink_to(Path("/usr/bin") / name)
     site = place(cluster.local_toml, node_path=str(tools))
 
-    said = hardware_tests(*asked(Slugs.STORAGE), "--direct", site)
+    said = hardware_tests(*asked(Slugs.STORAGE), "--site", site)
 
     assert said.exit_code == 2, said
     assert re.search(r"^ERRORED \(test\): fio is not installed", said.stdout, re.MULTILINE)
@@ -187,7 +187,7 @@ def test_a_limit_that_is_too_short_is_errored_not_failed(
     begun = time.monotonic()
     long = asked(Slugs.MEMORY_STRESS, params='{"duration_s": 600}', timeout=1)
 
-    said = hardware_tests(*long, "--direct", place(cluster.local_toml))
+    said = hardware_tests(*long, "--site", place(cluster.local_toml))
 
     assert said.exit_code == 2, said
     assert said.stdout.splitlines()[-1].startswith("ERRORED (test): ")
@@ -201,7 +201,7 @@ def test_an_unknown_partition_is_refused_in_slurms_own_words(
     site = place(cluster.local_toml)
 
     said = hardware_tests(
-        "dispatch", Slugs.HELLO_WORLD, "--partition", "moon", "--timeout", "5", "--direct", site
+        "dispatch", Slugs.HELLO_WORLD, "--partition", "moon", "--timeout", "5", "--site", site
     )
 
     assert said.exit_code == BAD_INPUT
@@ -213,7 +213,7 @@ def test_an_unknown_node_is_refused_in_slurms_own_words(
 ) -> None:
     site = place(cluster.local_toml)
 
-    said = hardware_tests(*asked(Slugs.HELLO_WORLD), "--direct", site, "--nodelist", "n99")
+    said = hardware_tests(*asked(Slugs.HELLO_WORLD), "--site", site, "--nodelist", "n99")
 
     assert said.exit_code == BAD_INPUT
     assert "Invalid node name specified" in said.error
@@ -225,7 +225,7 @@ def test_a_job_that_can_never_start_is_cancelled_and_errored(
     site = place(cluster.local_toml)
 
     said = hardware_tests(
-        "dispatch", Slugs.HELLO_WORLD, "--partition", "short", "--timeout", "5", "--direct", site
+        "dispatch", Slugs.HELLO_WORLD, "--partition", "short", "--timeout", "5", "--site", site
     )
 
     assert said.exit_code == 2, said
@@ -250,7 +250,7 @@ def test_a_login_host_that_cannot_be_trusted_or_reached_gets_one_sentence(
     sentence: str,
 ) -> None:
     said = hardware_tests(
-        *asked(Slugs.HELLO_WORLD), "--direct", place(cluster.site_toml, **{key: value})
+        *asked(Slugs.HELLO_WORLD), "--site", place(cluster.site_toml, **{key: value})
     )
 
     assert said.exit_code == BAD_INPUT
@@ -269,7 +269,7 @@ def test_a_changed_host_key_is_refused(
     pinned.write_text(f"[{cluster.ssh_host}]:{cluster.ssh_port} {kind} {key}\n")
 
     said = hardware_tests(
-        *asked(Slugs.HELLO_WORLD), "--direct", place(cluster.site_toml, known_hosts=f'"{pinned}"')
+        *asked(Slugs.HELLO_WORLD), "--site", place(cluster.site_toml, known_hosts=f'"{pinned}"')
     )
 
     assert said.exit_code == BAD_INPUT
@@ -289,7 +289,7 @@ def test_slurm_commands_that_are_not_there_are_named(
         (tools / name).symlink_to(Path("/usr/bin") / name)
     monkeypatch.setenv("PATH", str(tools))
 
-    said = hardware_tests(*asked(Slugs.HELLO_WORLD), "--direct", place(cluster.local_toml))
+    said = hardware_tests(*asked(Slugs.HELLO_WORLD), "--site", place(cluster.local_toml))
 
     assert said.exit_code == BAD_INPUT
     assert said.error.startswith("no Slurm on this machine: ")
