@@ -78,10 +78,13 @@ class PaceConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    fast_s: float = Field(default=2.0, gt=0, description="Between looks while jobs move.")
+    fast_s: float = Field(default=1.0, gt=0, description="Between looks while jobs move.")
     slow_s: float = Field(default=15.0, gt=0, description="Between looks when nothing moves.")
     nodes_s: float = Field(default=60.0, gt=0, description="Between two lists of the nodes.")
-    snapshot_s: float = Field(default=180.0, gt=0, description="Between two full reports.")
+    # The hub asks after jobs that it has not heard of for a little longer than that.
+    snapshot_s: float = Field(
+        default=180.0, gt=0, le=180.0, description="Between two full reports."
+    )
     heartbeat_s: float = Field(default=5.0, gt=0)
 
 

@@ -28,6 +28,8 @@ from runner.contract.wire import AttemptToken
 logger = logging.getLogger(__name__)
 
 SLOWING = 1.5
+REST_PER_LOOK = 4  # where a look takes long, slurmctld has enough to do without us
+LONGEST_REST_S = 60.0
 SLOW_LOOK_S = 10.0  # a look that takes longer is told of while it lasts
 FACTS_VALID_FOR = timedelta(minutes=10)
 
@@ -60,19 +62,20 @@ class Observer:
 
     def step(self) -> float:
         """Look once; return seconds until the next look: few while jobs move, more when idle."""
-        self._looking_since = self._clock()
+        began = self._looking_since = self._clock()
         try:
             has_moved = self._look()
             self._look_at_nodes()
             self._reach = WELL
+            rest_s = min(LONGEST_REST_S, REST_PER_LOOK * (self._clock() - began))
         except CLUSTER_PROBLEMS as problem:  # no information: nothing is concluded from it
-            has_moved = False
+            has_moved, rest_s = False, 0.0
             self._note(problem)
         finally:
             self._looking_since = None
         slower = min(self._pace.slow_s, self._delay_s * SLOWING)
         self._delay_s = self._pace.fast_s if has_moved else slower
-        return self._delay_s
+        return max(self._delay_s, rest_s)
 
     def report_all(self) -> None:
         """Have the next look be reported in full."""

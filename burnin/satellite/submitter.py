@@ -57,6 +57,8 @@ class Submitter:
         now = self._now()
         if answer.kind is Answer.ACCEPTED:
             self._tracker.adopt(job.token, answer.job_id, at=now)
+        if answer.kind in (Answer.ACCEPTED, Answer.REFUSED):
+            self._doubts.drop(job.token)
         elif answer.kind is Answer.UNKNOWN:
             asked_at = min(asked_at, now - timedelta(seconds=answer.asked_s_ago))
             self._doubts.add(job, claims.Unresolved(job.token, asked_at, answered_at=now))

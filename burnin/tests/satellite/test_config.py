@@ -42,7 +42,7 @@ def test_a_good_file_says_where_hub_and_queue_are(write: object) -> None:
 
     assert (site.name, hub.url) == ("east", "https://fleet.example")
     assert "pass" not in repr(broker)
-    assert site.pace.fast_s == 2
+    assert site.pace.fast_s == 1
 
 
 def test_a_site_for_the_author_needs_neither_hub_nor_broker(write: object) -> None:

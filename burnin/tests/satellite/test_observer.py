@@ -122,6 +122,20 @@ def test_a_job_that_slurm_did_not_take_is_submitted_again_after_the_grace_and_on
     assert len(bench.cluster.observe().snapshots) == 1
 
 
+def test_an_order_that_comes_again_does_not_start_the_grace_anew() -> None:
+    bench = Bench(lasting(600))
+    job = submission(new_token())
+    bench.cluster.answers = [SubmitAnswer(Answer.UNKNOWN, words="Socket timed out")]
+
+    told = []
+    for _ in range(6):
+        bench.submit(job)
+        told += bench.look(5)
+
+    assert "accepted" in answers(told)
+    assert len(bench.cluster.observe().snapshots[job.token]) == 1
+
+
 def test_a_job_in_doubt_that_is_cancelled_is_not_submitted_again() -> None:
     bench = Bench(lasting(600))
     job = submission(new_token())
@@ -284,3 +298,15 @@ def test_a_look_that_hangs_is_told_of_while_it_lasts() -> None:
 
     assert reached[1].login_host == "has not answered for 20 s"
     assert bench.observer.reach().login_host == ""
+
+
+def test_a_cluster_that_answers_slowly_is_asked_less_often() -> None:
+    cluster = HangingCluster()
+    cluster.meanwhile = lambda: None
+
+    answered = Bench(cluster).observer.step()
+    cluster.is_unreachable = True
+    failed = Bench(cluster).observer.step()
+
+    assert answered == 60
+    assert failed < 2  # so that its return is noticed at once
