@@ -15,7 +15,7 @@ from burnin.satellite.submitter import Submitter
 from burnin.satellite.tracker import Tracker
 from burnin.satellite.unwanted import Unwanted
 from burnin.slurm.cluster import Submission
-from burnin.slurm.fake import FakeCluster
+from burnin.slurm.fake import FakeCluster, Workload
 from burnin.tests.satellite.given import submit_order
 
 SHA256 = "a" * 64
@@ -101,3 +101,9 @@ def answers(facts: list[Fact]) -> list[str]:
 
 def states(facts: list[Fact]) -> list[str]:
     return [fact.state for fact in facts if isinstance(fact, JobSeen)]
+
+
+def lasting(duration_s: float) -> FakeCluster:
+    cluster = FakeCluster()
+    cluster.workload_of = lambda _: Workload(duration_s=duration_s)
+    return cluster
