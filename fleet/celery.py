@@ -27,6 +27,7 @@ app = Celery("fleet")
 app.conf.update(
     broker_url=settings.BROKER_URL,
     broker_connection_retry_on_startup=True,
+    broker_connection_max_retries=None,  # a worker that gives up would not come back with Redis
     broker_transport_options={
         "global_keyprefix": KEY_PREFIX,
         "priority_steps": [0],
@@ -35,6 +36,11 @@ app.conf.update(
         "socket_timeout": 30,
         "socket_connect_timeout": 5,
         "health_check_interval": 25,
+        # Who rings a bell must not wait for a broker that is away. Workers try again by themselves.
+        "max_retries": 1,
+        "interval_start": 0,
+        "interval_step": 0,
+        "interval_max": 0,
     },
     accept_content=["json"],
     task_serializer="json",

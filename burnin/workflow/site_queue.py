@@ -12,6 +12,8 @@ from burnin.satellite import broker
 from burnin.satellite.messages import Message
 
 SITES_KEPT = 256
+# Reconcile is what tries again: Celery would hold up every step for 6 s each time.
+GIVE_UP_AT_ONCE = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
 
 
 class QueueUnreachable(Exception):
@@ -51,7 +53,7 @@ class CelerySiteQueue:
     def _make_app(self, site_name: str) -> Celery:
         app = Celery(f"orders-{site_name}", broker=self._broker_url, set_as_current=False)
         app.conf.update(
-            broker_transport_options=broker.transport_options(site_name),
+            broker_transport_options=broker.transport_options(site_name) | GIVE_UP_AT_ONCE,
             task_queues=(broker.orders_queue(),),
             broker_connection_retry=False,
             task_serializer="json",

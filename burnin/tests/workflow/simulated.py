@@ -56,7 +56,7 @@ from runner.contract.slugs import Slugs
 from runner.contract.wire import AttemptToken
 
 BUNDLE = Bundle("runner-" + "0" * 64 + ".pyz", "0" * 64, b"bundle")
-TICK_S = 5
+TICK_S = 10
 RECONCILE_EVERY = timedelta(seconds=30)
 FORGOTTEN_AFTER_LOOKS = 2
 

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 def judged_run(hub: Hub) -> TestRun:
     hub.plan()
-    hub.advance(60)
+    hub.advance(60, tick_s=5)
     return TestRun.objects.get()
 
 

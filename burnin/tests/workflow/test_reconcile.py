@@ -81,18 +81,33 @@ def test_a_job_that_left_squeue_while_the_satellite_was_away_is_asked_for() -> N
     assert counters(job) == {(1, "passed"): 1}
 
 
-def test_a_submission_in_doubt_is_left_to_the_satellite_and_asked_for_later() -> None:
+def test_a_submission_in_doubt_is_left_to_the_satellite() -> None:
     hub = make_hub("n1")
     hub.site.cluster.answers = [SubmitAnswer(Answer.UNKNOWN, words="Socket timed out")]
-    hub.plan()
-    hub.advance(120)
+    job = hub.plan()
+    hub.advance(10, tick_s=5)
     run = TestRun.objects.get()
 
-    hub.advance(240)
+    hub.advance(120, tick_s=5)
 
-    assert run.state == RunState.DISPATCHED
-    assert "not known yet whether Slurm took the job: Socket timed out" in run.waits_because
+    words = "it is not known yet whether Slurm took the job: Socket timed out"
+    assert (run.state, run.waits_because) == (RunState.DISPATCHED, words)
+    assert counters(job) == {(1, "passed"): 1}
+    assert sent(hub, SubmitOrder) == 1
+
+
+def test_a_doubt_that_its_satellite_forgot_is_brought_back_by_the_order() -> None:
+    hub = make_hub("n1")
+    hub.site.cluster.answers = [SubmitAnswer(Answer.UNKNOWN, words="Socket timed out")]
+    job = hub.plan()
+    hub.advance(10, tick_s=5)
+
+    hub.site.kill()
+    hub.advance(500, tick_s=20)
+
+    assert counters(job) == {(1, "passed"): 1}
     assert sent(hub, SubmitOrder) == 2
+    assert set(hub.site.workloads_asked.values()) == {1}
 
 
 def test_a_site_that_is_off_for_an_hour_changes_no_verdict_and_is_not_flooded() -> None:

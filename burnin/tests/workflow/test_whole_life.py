@@ -185,9 +185,9 @@ def test_a_full_slurm_is_asked_again_later() -> None:
     hub.site.cluster.answers = [SubmitAnswer(Answer.BACK_OFF, words="MaxJobCount reached")]
     job = hub.plan()
 
-    hub.advance(10)
+    hub.advance(10, tick_s=5)
     waiting = TestRun.objects.get()
-    hub.advance(120)
+    hub.advance(120, tick_s=5)
 
     assert waiting.waits_because == "Slurm takes no more jobs for now: MaxJobCount reached"
     assert counters(job) == {(1, "passed"): 1}
@@ -198,10 +198,10 @@ def test_a_node_that_dies_is_inconclusive_and_its_later_stage_skipped() -> None:
     hub = make_hub("n1", "n2")
     hub.site.workload = lambda order: hello(order, duration_s=40)
     job = hub.plan(FIRST, SECOND)
-    hub.advance(20)
+    hub.advance(20, tick_s=5)
 
     hub.site.cluster.fail_node("n1")
-    hub.advance(200)
+    hub.advance(200, tick_s=5)
 
     assert (
         counters(job)
@@ -233,12 +233,12 @@ def test_a_job_that_can_never_start_is_ended_and_blamed_on_the_test() -> None:
     hub = make_hub("n1")
     hub.plan()
     hub.site.cluster._partition = replace(hub.site.cluster._partition, state="DOWN")
-    hub.advance(10)
+    hub.advance(10, tick_s=5)
     for job in hub.site.cluster._jobs:
         job.reason = "PartitionTimeLimit"
     hub.site.cluster._start_jobs = lambda: None  # type: ignore[method-assign]
 
-    hub.advance(120)
+    hub.advance(120, tick_s=5)
 
     run = TestRun.objects.get()
     assert (run.verdict, run.cause) == (Verdict.ERRORED, Cause.TEST)
