@@ -138,7 +138,7 @@ def test_what_never_ran_has_a_result_and_is_no_evidence() -> None:
     assert not MetricRow.objects.exists()
 
 
-@pytest.mark.parametrize("verdict", set(Verdict) - {Verdict.PASSED, Verdict.FAILED})
+@pytest.mark.parametrize("verdict", sorted(set(Verdict) - {Verdict.PASSED, Verdict.FAILED}))
 def test_only_conclusive_verdicts_replace_the_newest(verdict: Verdict) -> None:
     [run_id] = brought_to(RunState.FINISHED)
 

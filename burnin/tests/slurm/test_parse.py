@@ -16,7 +16,7 @@ from burnin.tests.slurm.jobs import new_token
 from runner.contract.wire import AttemptToken
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "slurm"
-TOKEN = new_token(2)
+TOKEN = AttemptToken("0b6f2c1e-0d4a-4f51-9a5e-2f3f4d5a6b7c", 2)  # it stands in test ids
 
 
 def recording(name: str) -> str:
