@@ -11,7 +11,8 @@ from django.core.management.base import OutputWrapper
 from burnin.hardware_tests.run_context import BadRunContext
 from burnin.management.hardware_tests import through_hub
 from burnin.models import Job
-from burnin.tests.workflow.simulated import Hub, failing, hello, make_hub
+from burnin.tests.workflow.simulated import Hub, make_hub
+from burnin.tests.workflow.workloads import failing, hello
 from burnin.workflow import wiring
 from burnin.workflow.bells import Silence
 from burnin.workflow.plan import PlanRefused

@@ -6,7 +6,8 @@ from burnin.models import Artifact, Attempt, TestRun
 from burnin.satellite.messages import RelayOrder
 from burnin.states import Cause, RunState, Verdict
 from burnin.storage.store import incoming_key
-from burnin.tests.workflow.simulated import Hub, hello, make_hub
+from burnin.tests.workflow.simulated import Hub, make_hub
+from burnin.tests.workflow.workloads import hello
 from burnin.workflow.cancel import cancel_job
 from runner.contract import artifacts as contract
 

@@ -8,7 +8,8 @@ from burnin.satellite.messages import CancelOrder
 from burnin.slurm.cluster import Submission
 from burnin.states import RunState, Verdict
 from burnin.tests.models.world import counters, recount
-from burnin.tests.workflow.simulated import Hub, hello, make_hub
+from burnin.tests.workflow.simulated import Hub, make_hub
+from burnin.tests.workflow.workloads import hello
 from burnin.workflow.cancel import CancelRefused, cancel_job, cancel_runs
 from burnin.workflow.plan import StepRequest
 from fleet.models import Site

@@ -7,7 +7,8 @@ from burnin.satellite.messages import Message, RefreshOrder, SubmitOrder
 from burnin.slurm.cluster import Answer, SubmitAnswer
 from burnin.states import RunState
 from burnin.tests.models.world import counters, recount
-from burnin.tests.workflow.simulated import Hub, hello, make_hub
+from burnin.tests.workflow.simulated import Hub, make_hub
+from burnin.tests.workflow.workloads import hello
 from burnin.workflow.collect_site import CARRIED_FOR
 from burnin.workflow.plan import StepRequest
 from burnin.workflow.reconcile import RESENT_PER_PASS

@@ -1,71 +1,26 @@
-"""Facts: what is new is applied, what is known is acknowledged, what is wrong is refused."""
+"""Facts of runs: what is new is applied, what is known acknowledged, what is wrong refused."""
 
 import uuid
-from typing import Any
 
 import pytest
 
 from burnin.models import Attempt, TestRun, TestRunEvent
 from burnin.satellite.messages import (
     Envelope,
-    Fact,
     FactAnswer,
     FactBatch,
-    Finding,
-    Heartbeat,
     JobGone,
-    JobSeen,
-    LogPart,
-    NodeSeen,
-    NodesSeen,
     Refusal,
-    SiteChecked,
     SubmitAnswered,
 )
 from burnin.states import RunState
 from burnin.tests.models.world import counters, recount
-from burnin.tests.workflow.simulated import Hub, make_hub
-from burnin.workflow import logs, site_check
+from burnin.tests.workflow.facts import Rings, about, accepted, dispatched, post, seen
+from burnin.tests.workflow.simulated import make_hub
 from burnin.workflow.bells import Bell
 from burnin.workflow.record import record_facts
-from fleet.models import Node, Site
 
 pytestmark = pytest.mark.django_db
-
-
-class Rings:
-    def __init__(self) -> None:
-        self.rung: list[tuple[Bell, int]] = []
-
-    def ring(self, bell: Bell, site_id: int) -> None:
-        self.rung.append((bell, site_id))
-
-
-def dispatched(*names: str) -> Hub:
-    """A hub whose planned runs wait for the satellite's first word."""
-    hub = make_hub(*names)
-    hub.plan()
-    hub.work()
-    return hub
-
-
-def post(hub: Hub, *facts: Fact, site: Site | None = None) -> FactAnswer:
-    envelopes = tuple(Envelope(id=str(number), fact=fact) for number, fact in enumerate(facts))
-    return record_facts(
-        site or hub.site_row, FactBatch(facts=envelopes), now=hub.now, bells=Rings()
-    )
-
-
-def about(run: TestRun, **values: Any) -> dict[str, Any]:
-    return {"run_id": str(run.pk), "attempt": 1, **values}
-
-
-def accepted(run: TestRun, job_id: str = "7") -> SubmitAnswered:
-    return SubmitAnswered(**about(run, answer="accepted", job_id=job_id))
-
-
-def seen(run: TestRun, state: str, job_id: str = "7", **more: Any) -> JobSeen:
-    return JobSeen(**about(run, job_id=job_id, state=state, source="squeue", **more))
 
 
 def test_an_accepted_job_is_adopted() -> None:
@@ -263,106 +218,3 @@ def test_finished_runs_ring_for_their_collector() -> None:
         record_facts(hub.site_row, batch, now=hub.now, bells=rings)
 
     assert rings.rung == [(Bell.COLLECT, hub.site_row.pk)]
-
-
-def test_a_heartbeat_counts_by_our_clock() -> None:
-    hub = make_hub()
-
-    post(hub, Heartbeat(at=hub.now.replace(year=1999), version="1", slurmctld="does not answer"))
-
-    site = Site.objects.get()
-    assert site.heartbeat_at == hub.now
-    assert site.reach["slurmctld"] == "does not answer"
-
-
-def test_nodes_are_noted_and_missing_ones_are_not_used() -> None:
-    hub = make_hub("n1", "n2")
-    drained = NodeSeen(
-        name="n1",
-        state="IDLE+DRAIN",
-        reason="fan",
-        is_usable=False,
-        cpu_count=4,
-        memory_mib=2000,
-    )
-    unknown = drained.model_copy(update={"name": "n9"})
-
-    post(hub, NodesSeen(nodes=(drained, unknown)))
-
-    n1, n2 = Node.objects.order_by("name")
-    assert (n1.slurm_state, n1.slurm_reason, n1.is_usable) == ("IDLE+DRAIN", "fan", False)
-    assert (n2.slurm_reason, n2.is_usable) == ("Slurm does not list it any more", False)
-
-
-def test_a_log_is_kept_by_byte_offset() -> None:
-    hub = dispatched("n1")
-    run = TestRun.objects.get()
-    token = run.attempts.get().token
-
-    for offset, content in ((5, b"d29ybGQ="), (0, b"aGVsbG8=")):
-        part = {"name": "stdout.txt", "offset": offset, "content": content}
-        post(hub, LogPart(**about(run, **part)))
-
-    assert logs.read(token, "stdout.txt", offset=3, limit=100) == b"loworld"
-
-
-@pytest.mark.parametrize(
-    ("name", "offset", "words"),
-    [("../../etc/passwd", 0, "is no log"), ("stdout.txt", 1 << 40, "would grow beyond")],
-)
-def test_a_log_part_stays_in_its_place_and_size(name: str, offset: int, words: str) -> None:
-    hub = dispatched("n1")
-    run = TestRun.objects.get()
-
-    answer = post(hub, LogPart(**about(run, name=name, offset=offset, content=b"aGVsbG8=")))
-
-    assert words in answer.refused[0].words
-
-
-def checked(request_id: str, *, passed: bool = True) -> SiteChecked:
-    return SiteChecked(
-        request_id=request_id, findings=(Finding(probe="work-dir", passed=passed, found="shared"),)
-    )
-
-
-def test_a_good_check_opens_the_site_for_the_configuration_it_was_asked_for() -> None:
-    hub = make_hub()
-    Site.objects.update(checked_at=None, checked_configuration="")
-    site = Site.objects.get()
-    request_id = site_check.ask(site, store=hub.store, queue=hub.queue, now=hub.now)
-
-    post(hub, checked(request_id))
-
-    site.refresh_from_db()
-    assert site.is_checked
-    assert site.capabilities["findings"][0]["found"] == "shared"
-
-
-def test_a_check_of_what_was_changed_meanwhile_opens_nothing() -> None:
-    hub = make_hub()
-    site = Site.objects.get()
-    request_id = site_check.ask(site, store=hub.store, queue=hub.queue, now=hub.now)
-    Site.objects.update(work_dir="/elsewhere")
-
-    post(hub, checked(request_id))
-
-    assert not Site.objects.get().is_checked
-
-
-def test_a_bad_check_closes_the_site() -> None:
-    hub = make_hub()
-    request_id = site_check.ask(Site.objects.get(), store=hub.store, queue=hub.queue, now=hub.now)
-
-    post(hub, checked(request_id, passed=False))
-
-    assert not Site.objects.get().is_checked
-
-
-def test_a_check_that_nobody_asked_for_is_refused() -> None:
-    hub = make_hub()
-    Site.objects.update(checked_at=None)
-
-    answer = post(hub, checked(str(uuid.uuid4())))
-
-    assert answer.refused
-    assert not Site.objects.get().is_checked

@@ -7,7 +7,8 @@ import pytest
 from burnin.models import Job, TestRun
 from burnin.models.job import JobVerdict
 from burnin.tests.models.world import counters
-from burnin.tests.workflow.simulated import Hub, failing, hello, make_hub
+from burnin.tests.workflow.simulated import Hub, make_hub
+from burnin.tests.workflow.workloads import failing, hello
 from burnin.workflow.bells import Silence
 from burnin.workflow.cancel import cancel_job
 from burnin.workflow.plan import PlanRefused, StepRequest
