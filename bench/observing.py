@@ -55,7 +55,7 @@ def fill(place: Place, count: int) -> None:
     script.write_text("#!/bin/sh\nexit 0\n")
     ids = directory / "ids"
     ids.write_text("".join(f"{uuid4()}\n" for _ in range(count)))
-    place.slurm("bash", "-euc", FILL, "fill", ids, HELD, script, timeout_s=240)
+    place.slurm("bash", "-euc", FILL, "fill", ids, HELD, script, timeout_s=400)
 
 
 def _line(place: Place) -> Line:

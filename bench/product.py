@@ -30,32 +30,47 @@ class NotDone(Exception):
     """The product did not get where it should in time."""
 
 
-@cache
 def running(place: Place) -> Product:
-    """Bring the product up, once; the bench's end stops it."""
-    stack = Stack(
-        place.home / "hub",
-        place.cluster,
-        place.services,
-        venv_home=place.home,
-        database=hub.DATABASE,
-        pace=("[pace]",),  # as it ships
-        port=place.port,
+    """Return the product at work, brought up if it is not; it ends when `place` stops."""
+    product = _product(place)
+    if not product.is_up:
+        place.at_the_end(product.stop)
+        product.start()
+    return product
+
+
+@cache
+def _product(place: Place) -> Product:
+    return Product(
+        Stack(
+            place.home / "hub",
+            place.cluster,
+            place.services,
+            venv_home=place.home,
+            database=hub.DATABASE,
+            pace=("[pace]",),  # as it ships
+            port=place.port,
+        )
     )
-    end_what_names(stack.home)
-    place.at_the_end(stack.stop)
-    stack.open_site()
-    # A bench must not be held back by what protects a site: it hands over all it has.
-    Site.objects.filter(name=SITE).update(queue_ahead=1000, max_in_flight=100_000)
-    return Product(stack)
 
 
 class Product:
     """Jobs are planned in this process, as the command line does; all else is the processes'."""
 
     def __init__(self, stack: Stack) -> None:
-        self._stack = stack
+        self._stack, self.is_up = stack, False
         self.node_names = [f"n{number}" for number in range(1, NODES + 1)][:NODES_USED]
+
+    def start(self) -> None:
+        end_what_names(self._stack.home)
+        self._stack.open_site()
+        # A bench must not be held back by what protects a site: it hands over all it has.
+        Site.objects.filter(name=SITE).update(queue_ahead=1000, max_in_flight=100_000)
+        self.is_up = True
+
+    def stop(self) -> None:
+        self._stack.stop()
+        self.is_up = False
 
     def site(self) -> Site:
         return Site.objects.get(name=SITE)
