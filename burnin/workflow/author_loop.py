@@ -1,14 +1,22 @@
 """One test sent to a real cluster and followed to its verdict, without a database."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from burnin.satellite.config import SiteConfig
 from burnin.slurm import claims
-from burnin.slurm.cluster import Answer, Cluster, ClusterFacts, JobSnapshot, Submission
+from burnin.slurm.cluster import (
+    Answer,
+    Cluster,
+    ClusterFacts,
+    ClusterUnreachable,
+    JobSnapshot,
+    Submission,
+    SubmitAnswer,
+)
 from burnin.slurm.states import Outcome, never_starts
 from burnin.states import Cause, Verdict
 from burnin.workflow.collect import collect
@@ -18,8 +26,11 @@ from burnin.workflow.render import Bundle, Order, make_submission
 from runner.contract import artifacts as contract
 from runner.contract.wire import AttemptToken
 
+RETRY_S = 15.0  # until the next try, where the cluster does not answer
 LOST_AFTER = timedelta(seconds=60)  # neither squeue, scontrol nor sacct knows the job
 NEVER_AFTER_LOOKS = 2  # a reason can be stale for one look of the scheduler
+
+_Reply = TypeVar("_Reply")
 
 
 class Refused(Exception):
@@ -58,7 +69,8 @@ class Loop:
 def run_once(loop: Loop, order: Order, *, bundle: Bundle, destination: Path) -> Report:
     """Submit, watch, collect and judge.
 
-    Raises Refused, or what the cluster raises when it cannot be reached.
+    Raises Refused, or what the cluster raises when it cannot be reached. From the submission on
+    a cluster that does not answer is asked until it does: its job goes on meanwhile.
     """
     facts = loop.cluster.facts()
     bundle_path = loop.cluster.deploy_bundle(bundle.name, bundle.content)
@@ -68,9 +80,22 @@ def run_once(loop: Loop, order: Order, *, bundle: Bundle, destination: Path) -> 
     job_id = _submit(loop, submission, facts)
     loop.tell(f"submitted as Slurm job {job_id}")
     ending = _Watch(loop, order.token, job_id).to_the_end()
-    directory = collect(loop.cluster, order.token, destination)
+    directory = _patiently(loop, lambda: collect(loop.cluster, order.token, destination))
     (directory / contract.SCRIPT).write_text(submission.script)
     return Report(_judge(order, ending, directory), ending.snapshot, directory)
+
+
+def _patiently(loop: Loop, ask: Callable[[], _Reply]) -> _Reply:
+    """Ask until the cluster answers. No answer says nothing of the job."""
+    told = ""
+    while True:
+        try:
+            return ask()
+        except ClusterUnreachable as error:
+            if str(error) != told:
+                told = str(error)
+                loop.tell(f"the cluster does not answer, and is asked again: {told}")
+        loop.clock.sleep(RETRY_S)
 
 
 def poll_delay(age_s: float) -> float:
@@ -82,8 +107,10 @@ def _submit(loop: Loop, submission: Submission, facts: ClusterFacts) -> str:
     """Return the job's id. Asks again only where that cannot start a second workload."""
     token, resubmit = submission.token, frozenset[AttemptToken]()
     while True:
+        if reason := loop.stop():
+            raise Refused(f"given up before Slurm took the job: {reason}")
         asked_at = loop.clock.now()
-        answer = loop.cluster.submit([submission], resubmit=resubmit)[token]
+        answer = _ask_for(loop, submission, resubmit)
         match answer.kind:
             case Answer.ACCEPTED:
                 return answer.job_id
@@ -99,18 +126,23 @@ def _submit(loop: Loop, submission: Submission, facts: ClusterFacts) -> str:
                 resubmit = frozenset({token})
             case Answer.BACK_OFF | Answer.NOT_ASKED:
                 loop.tell(f"Slurm takes no more jobs for now: {answer.words}")
-                loop.clock.sleep(15)
-        if reason := loop.stop():
-            raise Refused(f"given up before Slurm took the job: {reason}")
+                loop.clock.sleep(RETRY_S)
+
+
+def _ask_for(loop: Loop, submission: Submission, resubmit: frozenset[AttemptToken]) -> SubmitAnswer:
+    """Ask Slurm. The claim on the login host makes asking again after no answer harmless."""
+    return _patiently(
+        loop, lambda: loop.cluster.submit([submission], resubmit=resubmit)[submission.token]
+    )
 
 
 def _resolve(loop: Loop, doubt: claims.Unresolved, facts: ClusterFacts) -> str:
     """Return the id Slurm turned out to have given, or "" when it is shown that it gave none."""
     while True:
-        decision = claims.decide(doubt, loop.cluster.observe(), facts)
+        decision = claims.decide(doubt, _patiently(loop, loop.cluster.observe), facts)
         match decision:
             case claims.Adopt(job_id, surplus):
-                loop.cluster.cancel(surplus)
+                _cancel(loop, surplus)
                 return job_id
             case claims.AskAgain():
                 return ""
@@ -119,6 +151,10 @@ def _resolve(loop: Loop, doubt: claims.Unresolved, facts: ClusterFacts) -> str:
             case claims.Wait(unresolved):
                 doubt = unresolved
         loop.clock.sleep(1)
+
+
+def _cancel(loop: Loop, job_ids: Sequence[str]) -> None:
+    _patiently(loop, lambda: loop.cluster.cancel(job_ids))
 
 
 @dataclass(frozen=True)
@@ -135,25 +171,32 @@ class _Watch:
     def __init__(self, loop: Loop, token: AttemptToken, job_id: str) -> None:
         self._loop, self._token, self._job_id = loop, token, job_id
         self._begun = loop.clock.now()
-        self._last_seen = self._begun
+        self._absent_since: datetime | None = None
         self._told = ""
         self._cancel_reason = ""
         self._never, self._never_looks = "", 0
 
     def to_the_end(self) -> _Ending:
         while True:
-            snapshot = self._look()
+            snapshot = _patiently(self._loop, self._look)
             if snapshot is not None:
-                self._last_seen = self._loop.clock.now()
+                self._absent_since = None
                 outcome = ending_of(snapshot.state, snapshot.reason, source=snapshot.source)
                 self._tell(snapshot, outcome)
                 if outcome.final:
                     return _Ending(outcome, snapshot, self._cancel_reason, self._never)
                 self._refuse_to_wait_for_ever(snapshot)
-            elif self._loop.clock.now() - self._last_seen > LOST_AFTER:
+            elif self._is_lost():
                 return _Ending(LOST, None, self._cancel_reason, self._never)
-            self._loop.clock.sleep(poll_delay((self._loop.clock.now() - self._begun).seconds))
+            age = self._loop.clock.now() - self._begun
+            self._loop.clock.sleep(poll_delay(age.total_seconds()))
             self._heed_stop()
+
+    def _is_lost(self) -> bool:
+        """Count only from an answer that did not show the job: silence shows nothing."""
+        now = self._loop.clock.now()
+        self._absent_since = self._absent_since or now
+        return now - self._absent_since > LOST_AFTER
 
     def _look(self) -> JobSnapshot | None:
         shown = self._loop.cluster.observe().snapshots.get(self._token, [])
@@ -187,7 +230,7 @@ class _Watch:
     def _cancel(self, reason: str) -> None:
         self._loop.tell(f"cancelling: {reason}")
         self._cancel_reason = reason
-        self._loop.cluster.cancel([self._job_id])
+        _cancel(self._loop, [self._job_id])
 
 
 def _judge(order: Order, ending: _Ending, directory: Path) -> Judgement:

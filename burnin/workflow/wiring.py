@@ -61,6 +61,11 @@ def local_site(*, var_dir: Path) -> SiteConfig:
         BadSite: neither is there.
     """
     if slurm_conf := os.environ.get("SLURM_CONF"):
+        if not Path(slurm_conf).is_file():
+            raise BadSite(
+                f"SLURM_CONF names {slurm_conf}, which is not there: set it to your slurm.conf, "
+                "or unset it to use `make cluster`'s"
+            )
         return SiteConfig(
             name="local",
             work_dir=str(var_dir.resolve() / "work"),

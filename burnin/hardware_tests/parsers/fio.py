@@ -136,6 +136,9 @@ def _decode(text: str, start: int) -> tuple[Any, int]:
             f"fio's JSON report is cut or damaged at line {error.lineno}: {error.msg}",
             kind=RefusalKind.TRUNCATED,
         ) from None
+    except (RecursionError, ValueError):
+        words = "fio's JSON report is nested too deeply, or holds a number of too many digits"
+        raise ParseError(words, kind=RefusalKind.MALFORMED) from None
 
 
 def _refuse_constant(constant: str) -> NoReturn:

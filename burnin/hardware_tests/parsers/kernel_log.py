@@ -12,21 +12,22 @@ ERROR_PRIORITY = 3  # syslog "err"; smaller is worse
 
 _LEVELS = ("emerg", "alert", "crit", "err", "warn", "notice", "info", "debug")
 
-# Tried in this order; each leaves the message in group "message".
+# Tried in this order; each leaves the message in group "message". Numbers have an end: a giant
+# one is no time, and turning it into a number would raise.
 _FORMS = tuple(
     re.compile(form)
     for form in (
-        r"(?P<code>\d+),\d+,(?P<monotonic_us>\d+),[^;]*;(?P<message>.*)",
+        r"(?P<code>\d{1,9}),\d+,(?P<monotonic_us>\d{1,18}),[^;]*;(?P<message>.*)",
         r"[a-z0-9]+\s*:(?P<level>[a-z]+)\s*: (?:\[[^\]]*\]|\S+) (?P<message>.*)",
-        r"(?:<(?P<code>\d+)>)?\[\s*(?P<monotonic_s>\d+\.\d+)\] (?P<message>.*)",
+        r"(?:<(?P<code>\d{1,9})>)?\[\s*(?P<monotonic_s>\d{1,12}\.\d+)\] (?P<message>.*)",
         r"\[[A-Z][a-z]{2} [^\]]+\] (?P<message>.*)",
         r"(?:[A-Z][a-z]{2} +\d+ [\d:]{8}|\d{4}-\d\d-\d\dT\S+) \S+ kernel: (?P<message>.*)",
-        r"(?:<(?P<code>\d+)>)?(?P<message>.*)",
+        r"(?:<(?P<code>\d{1,9})>)?(?P<message>.*)",
     )
 )
 
-_XID = re.compile(r"NVRM: Xid \((?:PCI:)?(?P<pci>[0-9a-fA-F:.]+)\): (?P<xid>\d+)(?P<rest>.*)")
-_XID_PROCESS = re.compile(r"pid='?(?P<pid>\d+)'?(?:, name=(?P<name>[^,]+))?")
+_XID = re.compile(r"NVRM: Xid \((?:PCI:)?(?P<pci>[0-9a-fA-F:.]+)\): (?P<xid>\d{1,9})(?P<rest>.*)")
+_XID_PROCESS = re.compile(r"pid='?(?P<pid>\d{1,9})'?(?:, name=(?P<name>[^,]+))?")
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ and written.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -122,12 +123,15 @@ def _numbers(pattern: re.Pattern[str], text: str, line: str) -> tuple[float, ...
 
 def _number(word: str, line: str) -> float:
     try:
-        return float(word)
+        number = float(word)
     except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
         raise ParseError(
-            f"'{word}' in the '{line}' line of the stressapptest log is no number",
+            f"'{word:.40}' in the '{line}' line of the stressapptest log is no number",
             kind=RefusalKind.MALFORMED,
-        ) from None
+        )
+    return number
 
 
 def _refuse_contradictions(report: StressapptestReport) -> None:

@@ -16,6 +16,8 @@ from burnin.satellite.config import SiteConfig
 from burnin.workflow import wiring
 from burnin.workflow.author_loop import Loop, run_once
 
+STOPS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM", signal.SIGHUP: "SIGHUP"}
+
 
 def add_verbs(verbs: Any) -> None:
     parser = verbs.add_parser("dispatch", help="run a test on a cluster and judge it")
@@ -29,8 +31,8 @@ def add_verbs(verbs: Any) -> None:
 
 def dispatch(stdout: OutputWrapper, options: dict[str, Any]) -> int:
     name = options["site"]
-    site = wiring.own_site(name, sites_dir=settings.SITES_DIR) if name else None
-    if site or not name:
+    site = None if name is None else wiring.own_site(name, sites_dir=settings.SITES_DIR)
+    if site or name is None:
         return _dispatch_from_here(stdout, options, site)
     with _interruptible() as clock:
         return through_hub.dispatch(
@@ -71,10 +73,11 @@ def _tell(stdout: OutputWrapper, now: datetime, line: str) -> None:
 
 
 class _Clock(wiring.SystemClock):
-    """Sleeps until the time is over or the operator wants to stop."""
+    """Sleeps until the time is over or somebody wants to stop."""
 
     def __init__(self) -> None:
         self.wanted = threading.Event()
+        self.words = ""
 
     def sleep(self, seconds: float) -> None:
         if self.wanted.is_set():
@@ -83,21 +86,31 @@ class _Clock(wiring.SystemClock):
             self.wanted.wait(seconds)
 
     def why_stop(self) -> str:
-        return "cancelled by the operator (Ctrl-C)" if self.wanted.is_set() else ""
+        return f"cancelled by the operator ({self.words})" if self.wanted.is_set() else ""
 
 
 @contextmanager
 def _interruptible() -> Iterator[_Clock]:
-    """The first Ctrl-C cancels the run and waits for Slurm's word; a second one ends us."""
-    clock = _Clock()
-    before = signal.getsignal(signal.SIGINT)
+    """The first Ctrl-C cancels the run and waits for Slurm's word; a second one ends us.
 
-    def on_interrupt(signum: int, frame: FrameType | None) -> None:
-        signal.signal(signal.SIGINT, before)
+    So does what ends a terminal, unless (like nohup) somebody had it ignored.
+    """
+    clock = _Clock()
+    before = {number: signal.getsignal(number) for number in STOPS}
+    heeded = [number for number in STOPS if before[number] is not signal.SIG_IGN]
+
+    def on_signal(number: int, frame: FrameType | None) -> None:
+        restore()
+        clock.words = STOPS[signal.Signals(number)]
         clock.wanted.set()
 
-    signal.signal(signal.SIGINT, on_interrupt)
+    def restore() -> None:
+        for number in heeded:
+            signal.signal(number, before[number])
+
+    for number in heeded:
+        signal.signal(number, on_signal)
     try:
         yield clock
     finally:
-        signal.signal(signal.SIGINT, before)
+        restore()

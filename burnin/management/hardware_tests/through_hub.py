@@ -20,6 +20,14 @@ from fleet.models import Site
 
 LOOK_EVERY_S = 1.0
 WHO = "the command line"
+WORST_FIRST = (
+    Verdict.FAILED,
+    Verdict.INCONCLUSIVE,
+    Verdict.ERRORED,
+    Verdict.SKIPPED,
+    Verdict.MEASURED,
+    Verdict.PASSED,
+)
 
 
 def dispatch(
@@ -41,7 +49,12 @@ def dispatch(
     runs = list(TestRun.objects.filter(job=job).order_by("created_at"))
     for run in runs:
         write_run(stdout, run)
-    return max((verdict.EXIT_CODES[Verdict(run.verdict)] for run in runs), default=0)
+    return verdict.EXIT_CODES[worst([Verdict(run.verdict) for run in runs])]
+
+
+def worst(verdicts: list[Verdict]) -> Verdict:
+    """Return the verdict that matters most. No run at all was not measured: errored."""
+    return min(verdicts, key=WORST_FIRST.index, default=Verdict.ERRORED)
 
 
 def write_run(stdout: OutputWrapper, run: TestRun) -> None:

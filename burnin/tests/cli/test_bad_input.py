@@ -8,6 +8,7 @@ from django.core.management.base import CommandError
 from django.db.utils import OperationalError
 
 from burnin.management.commands.hardware_tests import Command
+from burnin.management.hardware_tests import parse
 from burnin.tests.cli.conftest import Hardware
 
 BAD_INPUT = 64
@@ -118,6 +119,65 @@ def test_a_site_that_neither_hub_nor_files_know_is_named(hardware_tests: Hardwar
 
     assert said.exit_code == BAD_INPUT
     assert said.error.startswith("the hub has no site 'mars'")
+
+
+@pytest.mark.django_db
+def test_an_empty_site_is_not_this_machine(hardware_tests: Hardware) -> None:
+    said = hardware_tests(*HELLO[:2], "--site", "", *HELLO[3:], "--nodelist", "n1")
+
+    assert said.exit_code == BAD_INPUT
+    assert said.error.startswith("the hub has no site ''")
+
+
+def test_a_slurm_conf_that_is_not_there_is_named_at_once(
+    hardware_tests: Hardware, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLURM_CONF", "/nowhere/slurm.conf")
+
+    said = hardware_tests(*HELLO)
+
+    assert said.exit_code == BAD_INPUT
+    assert said.error.startswith("SLURM_CONF names /nowhere/slurm.conf, which is not there")
+
+
+def test_more_than_a_tool_writes_is_not_read(hardware_tests: Hardware, tmp_path: Path) -> None:
+    with (tmp_path / "report").open("wb") as report:
+        report.truncate(parse.MAX_BYTES + 1)
+
+    said = hardware_tests("parse", "fio", str(tmp_path / "report"))
+
+    assert said.exit_code == BAD_INPUT
+    assert "is larger than 64 MiB" in said.error
+
+
+def test_an_option_that_does_not_parse_is_bad_input_and_no_verdict(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as ending:
+        Command().run_from_argv(["manage.py", "hardware_tests", *HELLO[:-1], "soon"])
+
+    assert ending.value.code == BAD_INPUT
+    assert "argument --timeout: invalid int value: 'soon'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("error", "exit_code", "words"),
+    [
+        (PermissionError(13, "Permission denied", "/x"), BAD_INPUT, "/x: Permission denied"),
+        (BrokenPipeError(32, "Broken pipe"), BAD_INPUT, "Broken pipe"),
+        (KeyboardInterrupt(), 130, "a job that Slurm has taken goes on"),
+    ],
+)
+def test_what_ends_a_command_is_said_in_one_sentence(
+    error: BaseException, exit_code: int, words: str
+) -> None:
+    def act(*_: object) -> int:
+        raise error
+
+    with pytest.raises(CommandError, match=words) as refused:
+        Command().handle(act=act)
+
+    assert refused.value.returncode == exit_code
 
 
 def test_a_database_without_tables_is_named_with_what_to_do() -> None:

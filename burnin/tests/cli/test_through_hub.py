@@ -11,6 +11,7 @@ from django.core.management.base import OutputWrapper
 from burnin.hardware_tests.run_context import BadRunContext
 from burnin.management.hardware_tests import through_hub
 from burnin.models import Job
+from burnin.states import Verdict
 from burnin.tests.workflow.simulated import Hub, make_hub
 from burnin.tests.workflow.workloads import failing, hello
 from burnin.workflow import wiring
@@ -87,6 +88,25 @@ def test_the_worst_verdict_is_the_exit_code(author: Author) -> None:
     author.hub.site.workload = lambda order: (failing if '"n2"' in order.context else hello)(order)
 
     assert author.dispatches() == 1
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "worst"),
+    [
+        ([Verdict.SKIPPED, Verdict.FAILED, Verdict.MEASURED, Verdict.PASSED], Verdict.FAILED),
+        ([Verdict.PASSED, Verdict.ERRORED, Verdict.INCONCLUSIVE], Verdict.INCONCLUSIVE),
+        ([Verdict.PASSED, Verdict.MEASURED], Verdict.MEASURED),
+        ([], Verdict.ERRORED),
+    ],
+)
+def test_a_failed_node_is_never_hidden_by_a_skipped_one(
+    verdicts: list[Verdict], worst: Verdict
+) -> None:
+    assert through_hub.worst(verdicts) is worst
+
+
+def test_every_verdict_has_its_rank() -> None:
+    assert set(through_hub.WORST_FIRST) == set(Verdict)
 
 
 def test_ctrl_c_cancels_the_job_and_waits_for_slurm(author: Author) -> None:

@@ -10,11 +10,18 @@ import pytest
 from burnin.hardware_tests.run_context import RunContext
 from burnin.hardware_tests.single_node.hello_world import HelloWorld, HelloWorldParams
 from burnin.satellite.config import SiteConfig
-from burnin.slurm.cluster import Answer, JobSnapshot, Observation, Submission, SubmitAnswer
-from burnin.slurm.fake import FakeCluster, Workload
+from burnin.slurm.cluster import (
+    Answer,
+    ClusterUnreachable,
+    JobSnapshot,
+    Observation,
+    Submission,
+    SubmitAnswer,
+)
+from burnin.slurm.fake import EPOCH, FakeCluster, Workload
 from burnin.states import Cause, Verdict
 from burnin.tests.attempts import NODE, TOKEN, write_attempt
-from burnin.workflow.author_loop import Loop, Refused, Report, run_once
+from burnin.workflow.author_loop import LOST_AFTER, Loop, Refused, Report, poll_delay, run_once
 from burnin.workflow.render import Bundle, Order
 from runner.contract.wire import AttemptToken
 
@@ -63,6 +70,38 @@ class Forgets(FakeCluster):
 
     def look_up(self, jobs: Mapping[str, AttemptToken]) -> dict[str, JobSnapshot]:
         return {}
+
+
+class GoesAway(FakeCluster):
+    """Answers every other time only, once it has the job."""
+
+    silences = 0
+
+    def _answer_or_raise(self) -> None:
+        if self._jobs:
+            self.silences += 1
+        if self.silences % 2:
+            raise ClusterUnreachable("ssh did not answer")
+
+
+class AwayForLong(Forgets):
+    """Knows no job, and is away for longer than a lost job is waited for."""
+
+    away_until = EPOCH
+
+    def submit(
+        self,
+        submissions: Sequence[Submission],
+        *,
+        resubmit: frozenset[AttemptToken] = frozenset(),
+    ) -> dict[AttemptToken, SubmitAnswer]:
+        self.away_until = self.now + LOST_AFTER * 2
+        return super().submit(submissions)
+
+    def observe(self) -> Observation:
+        if self.now < self.away_until:
+            raise ClusterUnreachable("ssh did not answer")
+        return super().observe()
 
 
 class NeverStarts(FakeCluster):
@@ -169,7 +208,8 @@ def test_a_node_that_dies_makes_the_run_inconclusive(bench: Bench, cluster: Fake
     cluster.workload_of = lambda _: Workload(duration_s=100)
 
     def kill_the_node_once_it_runs() -> str:
-        cluster.fail_node(NODE)
+        if any(line.startswith("RUNNING") for line in bench.told):
+            cluster.fail_node(NODE)
         return ""
 
     report = bench.follow(cluster, stop=kill_the_node_once_it_runs)
@@ -194,3 +234,40 @@ def test_a_job_that_slurm_forgot_is_judged_by_what_it_left_behind(bench: Bench) 
 
     assert report.snapshot is None
     assert report.judgement.verdict is Verdict.PASSED
+
+
+def test_a_cluster_that_goes_away_is_asked_until_it_answers(bench: Bench) -> None:
+    report = bench.follow(GoesAway((NODE,)))
+
+    assert report.judgement.verdict is Verdict.PASSED
+    assert any("does not answer, and is asked again: ssh did not answer" in line
+               for line in bench.told)  # fmt: skip
+
+
+def test_a_job_is_cancelled_although_the_cluster_was_away_when_it_was_asked(bench: Bench) -> None:
+    cluster = GoesAway((NODE,))
+    cluster.workload_of = lambda _: Workload(duration_s=1000)
+
+    report = bench.follow(cluster, stop=lambda: "Ctrl-C" if cluster.silences else "")
+
+    assert report.snapshot is not None
+    assert report.snapshot.state == "CANCELLED"
+
+
+def test_silence_is_not_counted_as_absence(bench: Bench) -> None:
+    cluster = AwayForLong((NODE,))
+
+    bench.follow(cluster)
+
+    assert cluster.now - cluster.away_until > LOST_AFTER
+
+
+def test_nothing_is_submitted_for_somebody_who_has_left(bench: Bench, cluster: FakeCluster) -> None:
+    with pytest.raises(Refused, match="before Slurm took the job: Ctrl-C"):
+        bench.follow(cluster, stop=lambda: "Ctrl-C")
+
+    assert not cluster.observe().snapshots
+
+
+def test_looks_stay_rare_after_a_day() -> None:
+    assert poll_delay(90_000) == 15

@@ -134,3 +134,9 @@ def test_words_without_a_report_are_refused_in_fios_own_words(words: str, kind: 
 
     assert refused.kind == kind
     assert words.splitlines()[0] in refused.reason
+
+
+@pytest.mark.parametrize("bomb", ['{"a":' + "[" * 100_000, '{"a":' + "9" * 10_000 + "}"])
+def test_a_bomb_is_refused(bomb: str) -> None:
+    with pytest.raises(ParseError, match="nested too deeply, or holds a number"):
+        fio.parse(bomb)

@@ -78,3 +78,20 @@ def test_an_empty_log_has_nothing_to_report() -> None:
 def test_a_binary_file_is_no_log() -> None:
     with pytest.raises(ParseError, match="NUL"):
         kernel_log.parse("\0\0\0")
+
+
+GIANT = "9" * 5000
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"[{GIANT}.0] x",
+        f"<{GIANT}>[ 1.0] x",
+        f"6,1,{GIANT},-;x",
+        f"NVRM: Xid (PCI:0000:01:00): {GIANT}, x",
+        f"NVRM: Xid (PCI:0000:01:00): 79, pid={GIANT}, x",
+    ],
+)
+def test_a_giant_number_is_no_number(line: str) -> None:
+    assert str(kernel_log.parse(line).records[0].monotonic_s) in {"None", "1.0"}

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from burnin.hardware_tests.parsers import stressapptest
@@ -122,3 +124,10 @@ def test_lines_with_a_time_before_them_are_read() -> None:
     stamped = "\n".join(f"2026/11/29-10:00:00(UTC) {line}" for line in PASSED.splitlines())
 
     assert stressapptest.parse(stamped) == stressapptest.parse(PASSED)
+
+
+def test_a_giant_number_is_refused() -> None:
+    text = re.sub(r"Starting SAT, \d+M", f"Starting SAT, {'9' * 400}M", PASSED)
+
+    with pytest.raises(ParseError, match="is no number"):
+        stressapptest.parse(text)
