@@ -18,7 +18,7 @@ NODES = 64
 HELD, OPEN = "down", "main"  # partitions: one never starts a job, one starts them at once
 # 10,000 jobs must fit, and be forgotten before the next part looks at the queue. sbatch must not
 # give up on a busy machine: that would end a reference loop.
-SETTINGS = ("MaxJobCount=60000", "MinJobAge=60", "MessageTimeout=20")
+SETTINGS = ("MaxJobCount=60000", "MinJobAge=90", "MessageTimeout=20")
 LONGEST_COMMAND_S = 300
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -63,7 +64,12 @@ class Product:
 
     def start(self) -> None:
         end_what_names(self._stack.home)
-        self._stack.open_site()
+        shutil.rmtree(self._stack.home, ignore_errors=True)
+        try:
+            self._stack.open_site()
+        except Exception:
+            self._stack.stop()  # what came up must not meddle with the next part
+            raise
         # A bench must not be held back by what protects a site: it hands over all it has.
         Site.objects.filter(name=SITE).update(queue_ahead=1000, max_in_flight=100_000)
         self.is_up = True
