@@ -133,9 +133,13 @@ _VERDICTS = {
 
 
 def _misplaced(run: EndedRun, metadata: HardwareTestMetadata) -> str:
-    """Say what keeps these measurements from being attributed to the nodes asked for."""
+    """Say what keeps these measurements from being those that were asked for."""
     if metadata.slug != run.test.slug:
         return f"the node ran {metadata.slug}, not {run.test.slug}"
+    asked, given = run.params.resolved(), metadata.params
+    if given is not None and given != asked:
+        names = sorted(name for name in {*asked, *given} if asked.get(name) != given.get(name))
+        return f"the node was given another {' and '.join(names)} than was asked for"
     if run.requested_nodes and metadata.node_names != run.requested_nodes:
         return (
             f"{', '.join(run.requested_nodes)} was asked for, but the run was on "

@@ -24,7 +24,7 @@ def add_verbs(verbs: Any) -> None:
     order.add_options(parser)
     place = parser.add_mutually_exclusive_group(required=True)
     place.add_argument("--local", action="store_true", help="this machine's Slurm, no hub")
-    place.add_argument("--site", help="through the hub; without it where the site's file is here")
+    place.add_argument("--site", help="by its own file in var/sites if it has one, else by the hub")
     parser.add_argument("--evidence", action="store_true", help="print what a reviewer needs")
     parser.set_defaults(act=dispatch)
 

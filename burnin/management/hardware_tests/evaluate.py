@@ -1,11 +1,13 @@
 """`hardware_tests evaluate`: judge artifacts that are here already, against a class's bounds."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError, OutputWrapper
 
 from burnin.hardware_tests.artifacts import read_metadata
+from burnin.hardware_tests.metadata import HardwareTestMetadata
 from burnin.hardware_tests.params import parse_params
 from burnin.hardware_tests.registry import get_test_class
 from burnin.management.hardware_tests import verdict
@@ -21,7 +23,9 @@ def add_verbs(verbs: Any) -> None:
     parser.add_argument("slug", help="as `hardware_tests list` shows it")
     parser.add_argument("--artifacts", required=True, type=Path, metavar="DIR")
     parser.add_argument("--resource-class", default=DEFAULT_RESOURCE_CLASS)
-    parser.add_argument("--params", default="{}", metavar="JSON", help="those the run was given")
+    parser.add_argument(
+        "--params", metavar="JSON", help="refuse artifacts of a run that was given others"
+    )
     parser.add_argument("--token", metavar="RUN_ID:ATTEMPT", help="refuse artifacts of another one")
     parser.set_defaults(act=evaluate)
 
@@ -35,7 +39,7 @@ def evaluate(stdout: OutputWrapper, options: dict[str, Any]) -> int:
     judgement = judge(
         EndedRun(
             test=test_class(),
-            params=parse_params(test_class, options["params"]),
+            params=parse_params(test_class, options["params"] or _said_params(metadata)),
             token=_token(options["token"]) if options["token"] else found,
             resource_class=options["resource_class"],
             outcome=outcome_of("COMPLETED"),
@@ -46,6 +50,10 @@ def evaluate(stdout: OutputWrapper, options: dict[str, Any]) -> int:
     )
     verdict.write(stdout, judgement)
     return verdict.EXIT_CODES[judgement.verdict]
+
+
+def _said_params(metadata: HardwareTestMetadata) -> str:
+    return json.dumps(metadata.params or {})
 
 
 def _token(text: str) -> AttemptToken:

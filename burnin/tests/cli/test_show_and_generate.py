@@ -7,7 +7,7 @@ import pytest
 
 from burnin.tests.attempts import TOKEN, write_attempt
 from burnin.tests.cli.conftest import Hardware
-from runner.contract.slugs import all_slugs
+from runner.contract.slugs import Slugs, all_slugs
 
 CANNED = Path(__file__).resolve().parents[3] / "fixtures" / "artifacts"
 
@@ -83,3 +83,19 @@ def test_parse_prints_typed_json(hardware_tests: Hardware) -> None:
 
     assert said.exit_code == 0
     assert json.loads(said.stdout)["tool"] == "fio"
+
+
+def test_evaluate_refuses_a_run_that_was_given_other_params(hardware_tests: Hardware) -> None:
+    directory = CANNED / Slugs.MEMORY_STRESS / "pass"
+
+    said = hardware_tests(
+        "evaluate",
+        Slugs.MEMORY_STRESS,
+        "--artifacts",
+        str(directory),
+        "--params",
+        '{"duration_s": 86400}',
+    )
+
+    assert said.exit_code == 2
+    assert "the node was given another duration_s than was asked for" in said.stdout
