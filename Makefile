@@ -6,10 +6,10 @@ BIN := .venv/bin
 CLUSTER := $(PYTHON) deploy/cluster
 CLUSTER_OPTIONS ?=
 BENCH_PARTS ?=
-PYTEST_OPTIONS ?= -n 2 --dist loadgroup
+PYTEST_OPTIONS ?= -n 4 --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help venv check pre-commit test bench cluster cluster-down runner requirements
+.PHONY: help venv check pre-commit test sudden-death bench cluster cluster-down runner requirements
 
 help:  ## List the targets
 	@sed -nE 's/^([a-z-]+):.*  ## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -39,6 +39,10 @@ pre-commit: venv  ## Run `make check` before every commit from now on
 test: check  ## check, then every test, with a real Slurm cluster
 	$(CLUSTER) install
 	$(BIN)/pytest $(PYTEST_OPTIONS)
+
+sudden-death: venv  ## kill -9 of each process while a hundred runs are in flight; ten minutes, not part of test
+	$(CLUSTER) install
+	$(BIN)/pytest burnin/tests/e2e/sudden_death.py
 
 bench: venv  ## Measure against docs/performance.md, in 15 minutes (BENCH_PARTS="p1 p5" for some)
 	$(CLUSTER) install

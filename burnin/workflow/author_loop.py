@@ -246,6 +246,7 @@ def _judge(order: Order, ending: _Ending, directory: Path) -> Judgement:
             exit_code=ending.snapshot.exit_code if ending.snapshot else None,
             requested_nodes=order.context.nodelist or (),
             directory=directory,
+            iterations=order.context.iterations,
             cancel_reason=ending.cancel_reason,
         )
     )

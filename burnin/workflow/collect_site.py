@@ -245,6 +245,7 @@ def _judge_ended(ended: Ended, gathered: Gathered) -> Judgement:
             exit_code=attempt.exit_code or None,
             requested_nodes=ended.node_names,
             directory=gathered.directory,
+            iterations=ended.step.iterations,
             cancel_reason=ended.run.cancel_reason,
             limits=ended.step.limits_for(ended.resource_class),
             scratch=gathered.directory.parent,

@@ -48,6 +48,7 @@ class EndedRun:
     exit_code: str | None
     requested_nodes: tuple[str, ...]
     directory: Path
+    iterations: int | None = None
     cancel_reason: str = ""
     limits: ThresholdSet | None = None
     scratch: Path | None = None
@@ -140,6 +141,9 @@ def _misplaced(run: EndedRun, metadata: HardwareTestMetadata) -> str:
     if given is not None and given != asked:
         names = sorted(name for name in {*asked, *given} if asked.get(name) != given.get(name))
         return f"the node was given another {' and '.join(names)} than was asked for"
+    ran = len(metadata.iterations)
+    if run.iterations is not None and ran != run.iterations:
+        return f"{run.iterations} iterations were asked for, but the node ran {ran}"
     if run.requested_nodes and metadata.node_names != run.requested_nodes:
         return (
             f"{', '.join(run.requested_nodes)} was asked for, but the run was on "

@@ -1,5 +1,8 @@
 """The hub's Celery takes JSON from one queue, and nothing that is out of date."""
 
+import subprocess
+import sys
+
 from fleet.celery import BEAT_SCHEDULE, app
 
 
@@ -29,7 +32,12 @@ def test_every_scheduled_task_exists() -> None:
 
 
 def test_no_hub_reads_another_packages_tasks() -> None:
-    app.loader.import_default_modules()
+    """Asked of a process of its own: other tests have tasks of theirs in this one."""
+    program = "from fleet.celery import app; app.loader.import_default_modules(); print(*app.tasks)"
+    said = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    )
 
-    ours = {name for name in app.tasks if not name.startswith("celery.")}
-    assert all(name.startswith(("burnin.", "hub.")) for name in ours)
+    ours = {name for name in said.stdout.split() if not name.startswith("celery.")}
+    assert ours
+    assert all(name.startswith("burnin.") for name in ours)

@@ -69,6 +69,11 @@ def write_run(stdout: OutputWrapper, run: TestRun) -> None:
 
 def _request(options: dict[str, Any]) -> JobRequest:
     site = _site(options)
+    if options.get("nodes", 1) != 1 or options.get("evidence"):
+        raise BadRunContext(
+            "through the hub, --nodes and --evidence mean nothing: name the nodes, and see "
+            "`hardware_tests debug RUN_ID`"
+        )
     if options["nodelist"] is None:
         raise BadRunContext("the hub sends jobs to named nodes: give --nodelist")
     step = StepRequest(

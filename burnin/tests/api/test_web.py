@@ -94,6 +94,7 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
         )
     try:
         url = _address(process, log)
+        (home / "store").mkdir(mode=0o700, exist_ok=True)
         store = LocalStore(home / "store", public_url=url, signer=GrantSigner(SECRET))
         yield Web(url, token, store, home / "store", log)
     finally:

@@ -185,6 +185,11 @@ class Stack:
         self.manage("load_inventory", self.site)
         self.manage("site_check", self.site, timeout_s=180)
 
+    def supervise(self) -> None:
+        """Start again what ended by itself, as a supervisor would: a worker may end with Redis."""
+        time.sleep(5)
+        self.start(*[name for name, each in self.running.items() if each.poll() is not None])
+
     def stop(self) -> None:
         for name in list(self.running):
             self.kill(name)

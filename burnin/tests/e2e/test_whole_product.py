@@ -21,7 +21,7 @@ STEPS = [
     {"slug": Slugs.HELLO_WORLD, "timeout_minutes": 5, "stage": 1},
     {"slug": Slugs.STORAGE, "timeout_minutes": 5, "stage": 1, "is_gate": False,
      "params": {"duration_s": 2}},
-    {"slug": Slugs.MEMORY_STRESS, "timeout_minutes": 1, "stage": 2, "params": {"duration_s": 10}},
+    {"slug": Slugs.MEMORY_STRESS, "timeout_minutes": 2, "stage": 2, "params": {"duration_s": 10}},
 ]  # fmt: skip
 NODE_TOOLS = ("bash", "python3", "sha256sum", "env", "uname", "scontrol", "srun", "sleep", "sh")
 
@@ -93,7 +93,11 @@ def _kill_a_node_and_cancel_a_run(stack: Stack, cluster: RealCluster, job_id: st
             if run["slug"] == Slugs.MEMORY_STRESS and run["state"] == "running"
         }
 
-    stack.wait(lambda: {CANCELLED, DEAD} <= running().keys(), "both tests run", for_s=120)
+    def both() -> dict[str, str] | None:
+        found = running()
+        return found if {CANCELLED, DEAD} <= found.keys() else None
+
+    under_way: dict[str, str] = stack.wait(both, "both tests run", for_s=120)
     os.kill(cluster.slurmd(DEAD).pid, signal.SIGKILL)
     stack.django(
         """
@@ -105,5 +109,5 @@ cancel.cancel_runs(Site.objects.get(name=values["site"]), [values["run"]], by="a
 answer = None
 """,
         site=stack.site,
-        run=running()[CANCELLED],
+        run=under_way[CANCELLED],
     )

@@ -113,6 +113,7 @@ def test_objects_are_readable_by_the_hub_alone(local_door: LocalDoor) -> None:
     assert local_door.root.stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.django_db
 def test_a_download_is_never_shown_as_a_page(local_door: LocalDoor) -> None:
     local_door.store.put("a/b.html", b"<script>")
     url = local_door.store.download_url("a/b.html", expires_s=60, filename="b.html")

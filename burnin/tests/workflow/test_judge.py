@@ -93,6 +93,15 @@ def test_a_run_on_other_nodes_is_attributed_to_nobody(run: EndedRun) -> None:
     )
 
 
+def test_a_run_of_fewer_iterations_than_asked_for_is_errored(run: EndedRun) -> None:
+    write_attempt(run.directory)
+
+    judgement = judge(replace(run, iterations=3))
+
+    assert judgement.verdict is Verdict.ERRORED
+    assert judgement.reason == "3 iterations were asked for, but the node ran 1"
+
+
 def test_a_tool_that_could_not_run_is_errored_by_the_test(run: EndedRun) -> None:
     write_attempt(run.directory, outcome="cannot_run", reason="fio is not installed on n1")
 

@@ -67,7 +67,7 @@ def test_a_running_job_is_cancelled_however_often_it_is_asked(site: Site) -> Non
 
     assert running.node_list
     assert running.exit_code is None
-    assert ended.exit_code == "0:15"
+    assert ended.exit_code in ("0:15", "143:0")  # the signal, or the script that caught it
 
 
 def test_a_job_that_was_never_submitted_is_not_observed(site: Site) -> None:

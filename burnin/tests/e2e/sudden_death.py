@@ -1,4 +1,7 @@
-"""kill -9 while work is in flight: afterwards each run is judged once and Slurm ran each once."""
+"""kill -9 while work is in flight: afterwards each run is judged once and Slurm ran each once.
+
+`make sudden-death` runs it; it takes ten minutes, and is not part of `make test` yet.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,8 @@ NODES, STEPS = 10, 10
 RUNS = NODES * STEPS
 HELLOS = [{"slug": Slugs.HELLO_WORLD, "timeout_minutes": 5} for _ in range(STEPS)]
 END_S = 240.0
+# Without -S, sacct forgets at midnight what ran before it.
+SACCT = ("sacct", "-n", "-X", "-P", "-D", "-S", "now-1days", "-o", "JobName")
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +53,7 @@ def _slow_sbatch(home: Path) -> Path:
     """A hundred submissions shall take seconds, so that death can come between them."""
     wrapper = home / "login" / "sbatch"
     wrapper.parent.mkdir()
-    wrapper.write_text('#!/bin/sh\nsleep 0.05\nexec /usr/bin/sbatch "$@"\n')
+    wrapper.write_text('#!/bin/sh\nsleep 0.2\nexec /usr/bin/sbatch "$@"\n')
     wrapper.chmod(0o755)
     return wrapper.parent
 
@@ -81,9 +86,7 @@ class Watched:
 
     def slurm_jobs(self) -> int:
         """How many jobs Slurm's accounting knows of this run of the product."""
-        text = self.stack.cluster.run(
-            "sacct", "-n", "-X", "-P", "-D", "-o", "JobName", timeout_s=60
-        )
+        text = self.stack.cluster.run(*SACCT, timeout_s=60)
         return sum(line.startswith("bi-") for line in text.splitlines())
 
     def prove_once_each(self, slurm_jobs_before: int) -> None:
@@ -106,7 +109,7 @@ def watched(stack: Stack) -> Watched:
 
 @pytest.fixture
 def slurm_jobs_before(stack: Stack) -> int:
-    text = stack.cluster.run("sacct", "-n", "-X", "-P", "-D", "-o", "JobName", timeout_s=60)
+    text = stack.cluster.run(*SACCT, timeout_s=60)
     return sum(line.startswith("bi-") for line in text.splitlines())
 
 
@@ -166,5 +169,6 @@ def test_redis_dies_with_orders_in_its_queues(stack: Stack, slurm_jobs_before: i
 
     stack.services.up_again()
     stack.start("satellite")
+    stack.supervise()
 
     watched.prove_once_each(slurm_jobs_before)
