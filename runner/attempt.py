@@ -12,6 +12,7 @@ from runner.contract.wire import SCHEMA, ExitCode, Outcome
 from runner.documents import write_json
 from runner.endings import CannotRun, EndedEarly, Endings, margin_s
 from runner.facts import job_facts
+from runner.gpu_tools import CONTAINER
 from runner.workspace import WorkspaceManager
 
 TYPE_CHECKING = False
@@ -209,6 +210,7 @@ class Attempt:
             "last_progress_at": self.workspace.last_progress_at,
             "facts": self.facts,
             "params": self.context.params,
+            "container": os.environ.get(CONTAINER, ""),
             "tools": tool_versions(self.executor.tools, node_name=self.slurm.node_name),
             "commands": [command.as_json() for command in self.workspace.commands],
             "iterations": self.iterations,

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from runner.contract.wire import ExitCode
+from runner.program import bundle, this_program
 from runner.registry import EXECUTORS, get_executor
 
 TYPE_CHECKING = False
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 USAGE = """usage: runner.pyz run SLUG --workspace DIR (--config-file FILE | --config-json TEXT)
        runner.pyz list [--json]
        runner.pyz facts --json [--facts-root DIR]
+       runner.pyz work NAME ARGUMENT…
        runner.pyz --version"""
 
 
@@ -29,7 +31,14 @@ class BadCommandLine(Exception):
 
 def main(argv: Sequence[str]) -> int:
     """Do what `argv` asks for and return the exit code."""
-    verbs = {"run": _run, "list": _list, "facts": _facts, "--version": _version, "--help": _help}
+    verbs = {
+        "run": _run,
+        "list": _list,
+        "facts": _facts,
+        "work": _work,
+        "--version": _version,
+        "--help": _help,
+    }
     try:
         verb = verbs.get(argv[0]) if argv else None
         if verb is None:
@@ -60,7 +69,7 @@ def _run(argv: Sequence[str]) -> int:
         executor,
         directory=_enter(_required(options, "--workspace")),
         slurm=slurm,
-        program=_program(),
+        program=this_program(),
         version=bundle_version(),
         age_s=process_age_s(),
     )
@@ -82,6 +91,17 @@ def _facts(argv: Sequence[str]) -> int:
 
     print(facts_line(os.environ, _options(argv).get("--facts-root", "/")), flush=True)
     return ExitCode.RAN
+
+
+def _work(argv: Sequence[str]) -> int:
+    """Be one of the processes that a workload over several nodes is made of."""
+    from runner.workers.names import WORKERS
+
+    name = argv[0] if argv else ""
+    if name not in WORKERS:
+        raise BadCommandLine(f"no worker {name!r} in this bundle; it has {', '.join(WORKERS)}")
+    code: int = import_module(WORKERS[name]).main(list(argv[1:]))
+    return code
 
 
 def _version(_argv: Sequence[str]) -> int:
@@ -142,23 +162,10 @@ def _enter(workspace: str) -> Path:
     return directory
 
 
-def _bundle() -> Path | None:
-    """Return the zip file we run from, or None when we run from source."""
-    home = Path(__file__).absolute().parent.parent
-    return home if home.is_file() else None
-
-
-def _program() -> tuple[str, ...]:
-    bundle = _bundle()
-    return (sys.executable, "-I", "-S", str(bundle)) if bundle else (sys.executable, "-m", "runner")
-
-
 def bundle_version() -> str:
     """Return the bundle's sha256, taken from the file itself, or "source"."""
-    bundle = _bundle()
-    if bundle is None:
-        return "source"
-    return _sha256(bundle.read_bytes())
+    file = bundle()
+    return _sha256(file.read_bytes()) if file else "source"
 
 
 def _sha256(data: bytes) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 LOOK_S = 0.25  # how late an exit is seen when a grandchild keeps the pipes open
 GRACE_S = 5.0  # between TERM and KILL
 DRAIN_S = 1.0  # how long output is read that is still under way after the exit
+WORDS_KEPT = 300
 UNKILLABLE_S = 5.0  # a process in uninterruptible sleep outlives KILL; we do not wait for it
 
 
@@ -44,6 +45,16 @@ class CommandResult:
         self.timed_out = timed_out
         self.stdout_tail = stdout_tail
         self.stderr_tail = stderr_tail
+
+    @property
+    def last_words(self) -> str:
+        """The end of what it complained of, or said at all."""
+        return (self.stderr_tail or self.stdout_tail)[-WORDS_KEPT:].strip() or "it said nothing"
+
+    def refuse_hang(self, what: str) -> None:
+        """Raise CannotRun if it had to be ended because its time was over."""
+        if self.timed_out:
+            raise CannotRun(f"{what} hung and was ended after {self.duration_s:.0f} s")
 
     def as_json(self) -> dict[str, Any]:
         names = ("argv", "exit_code", "duration_s", "timed_out")

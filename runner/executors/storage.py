@@ -9,20 +9,14 @@ from pathlib import Path
 from runner.base import BaseRunner
 from runner.contract.slugs import Slugs
 from runner.endings import CannotRun
+from runner.fio import ALWAYS, run_fio
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.contract.wire import ExecutionContext
-    from runner.process import CommandResult
     from runner.workspace import WorkspaceManager
 
 SCRATCH_BYTES = 256 << 20
-ALWAYS = (
-    "--direct=1",
-    "--ioengine=libaio",
-    "--allow_file_create=0",  # a missing device would become a file in /dev, and RAM be measured
-    "--output-format=json",
-)
 SEQUENTIAL = ("--bs=1M", "--iodepth=8")
 RANDOM = ("--bs=4k", "--iodepth=32")
 CHECKED = ("--verify=crc32c", "--do_verify=1", "--verify_state_save=0")
@@ -34,7 +28,6 @@ RECIPE = {
     "randread": ("--rw=randread", *RANDOM, "--readonly", "--time_based"),
 }
 READING = ("read", "randread")
-SETTLE_S = 300  # a phase that has not ended this long after its time hangs
 
 
 class Storage(BaseRunner):
@@ -101,20 +94,8 @@ def _run_phase(
     workspace_manager: WorkspaceManager, phase: str, filename: str, duration_s: int
 ) -> None:
     report = workspace_manager.get_custom_artifact_path(f"fio-{phase}.json")
-    workspace_manager.say(f"fio: {phase}")
-    done = workspace_manager.run_command(
-        fio(phase, filename=filename, duration_s=duration_s, report=report),
-        timeout_s=duration_s + SETTLE_S,
-    )
-    if not report.exists() or b"{" not in report.read_bytes():
-        raise CannotRun(_no_report(phase, done))
-
-
-def _no_report(phase: str, done: CommandResult) -> str:
-    if done.timed_out:
-        return f"fio hung in its {phase} phase and was ended after {done.duration_s:.0f} s"
-    said = (done.stderr_tail or done.stdout_tail)[-300:] or "it said nothing"
-    return f"fio left no report of its {phase} phase (exit {done.exit_code}): {said}"
+    argv = fio(phase, filename=filename, duration_s=duration_s, report=report)
+    run_fio(workspace_manager, argv, phase=phase, report=report, duration_s=duration_s)
 
 
 def _refuse_no_device(path: Path, node_name: str) -> None:

@@ -13,7 +13,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from runner.probes.node import Node
+
 MOUNTS = Path("/proc/self/mounts")
+
+
+def offset_of(node: Node) -> dict[str, Any]:
+    return clock_offset(node.workspace_manager.directory)
 
 
 def clock_offset(directory: Path) -> dict[str, Any]:

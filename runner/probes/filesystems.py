@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import signal
 import time
@@ -13,8 +14,27 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from runner.probes.node import Node
+
+MOUNTS = Path("/proc/self/mounts")
 ANSWER_S = 30.0
 PROBE_BYTES = 1 << 16
+
+
+def mounted(node: Node) -> dict[str, Any]:
+    """Say of each directory whether a filesystem is mounted just there: else its parent answers."""
+    points = {_unescaped(line.split()[1]) for line in MOUNTS.read_bytes().splitlines()}
+    return {path: os.path.normpath(path) in points for path in node.filesystems}
+
+
+def _unescaped(point: bytes) -> str:
+    """Return a mount point as it is: the kernel writes white space in octal, and all else raw."""
+    raw = re.sub(rb"\\([0-7]{3})", lambda found: bytes([int(found[1], 8)]), point)
+    return raw.decode("utf-8", "replace")
+
+
+def look_at_all(node: Node) -> list[dict[str, Any]]:
+    return [look_at(path) for path in node.filesystems]
 
 
 def look_at(path: str, *, answer_s: float = ANSWER_S) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -76,9 +76,18 @@ def run_attempt(
         env=environment_of_node(tools, **(env or {})),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
+
+
+def longer_and_longer(first_s: float) -> Iterator[float]:
+    """Yield times to try in turn, for what must get somewhere before its time is up.
+
+    A test stays quick on an idle machine and goes on trying on a busy one.
+    """
+    for factor in (1, 5, 25, 100):
+        yield first_s * factor
 
 
 def metadata_of(workspace: Path) -> dict[str, Any]:

@@ -113,6 +113,39 @@ def test_only_the_kernels_own_errors_count() -> None:
     assert errors_in(records) == ["3,100,5,-;ata1: failed command", "2,101,6,-;Machine check"]
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "NVRM: Xid (PCI:0000:3b:00): 79, pid=1234, GPU has fallen off the bus.",
+        "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 12023, Non-fatal, Link 27",
+        "pcieport 0000:16:02.0: AER: Corrected error received: 0000:17:00.0",
+        "pcieport 0000:16:02.0: AER: Multiple Uncorrectable (Fatal) error message received",
+        "nvme 0000:17:00.0: PCIe Bus Error: severity=Corrected, type=Data Link Layer",
+        "EDAC MC0: 1 CE memory read error on CPU_SrcID#0_MC#0_Chan#1_DIMM#0",
+        'EDAC MC1: UE page 0x2f3, offset 0x0, grain 8, labels "DIMM_B1"',
+        "EDAC skx MC2: HANDLING MCE MEMORY ERROR",
+    ],
+)
+def test_hardware_faults_count_whatever_their_priority(message: str) -> None:
+    for priority in range(8):
+        line = f"{priority},7,7,-;{message}"
+        assert errors_in([line]) == [line]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "6,1,1,-;EDAC MC: Ver: 3.0.0",
+        "6,1,1,-;EDAC MC0: Giving out device to module skx_edac controller Skylake Socket#0",
+        "6,1,1,-;pcieport 0000:16:02.0: AER: enabled with IRQ 33",
+        "6,1,1,-;NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.54.15",
+        "12,1,1,-;a daemon says NVRM: Xid (PCI:0000:3b:00): 79",
+    ],
+)
+def test_what_only_tells_of_itself_is_no_fault(line: str) -> None:
+    assert errors_in([line]) == []
+
+
 def test_a_log_that_cannot_be_opened_is_an_error(tmp_path: Path) -> None:
     log = KernelLog(str(tmp_path / "kmsg"))
 

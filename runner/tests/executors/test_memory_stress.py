@@ -6,11 +6,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from runner.contract.slugs import Slugs
 from runner.contract.wire import ExitCode
-from runner.executors.memory_stress import memory_from_environment, memory_from_scontrol
 from runner.tests.given import context_told, metadata_of, run_attempt, write_tool
 
 RECIPE_OF_36_MIB = ["stressapptest", "-W", "-s", "1", "-M", "36", "-m", "1", "-v", "8"]
@@ -80,36 +77,3 @@ def test_where_slurm_names_no_size_nothing_is_guessed(tmp_path: Path) -> None:
 
     assert done.returncode == ExitCode.CANNOT_RUN
     assert metadata_of(tmp_path / "a")["reason"].startswith("Slurm names no memory size")
-
-
-@pytest.mark.parametrize(
-    ("environment", "expected"),
-    [
-        ({"SLURM_MEM_PER_NODE": "100"}, 100 << 20),
-        ({"SLURM_MEM_PER_CPU": "10", "SLURM_CPUS_ON_NODE": "4"}, 40 << 20),
-        ({"SLURM_MEM_PER_CPU": "10"}, None),
-        ({"SLURM_MEM_PER_NODE": "0"}, None),
-        ({"SLURM_MEM_PER_NODE": "lots"}, None),
-        ({}, None),
-    ],
-)
-def test_the_environment_names_the_memory(
-    environment: dict[str, str], expected: int | None
-) -> None:
-    assert memory_from_environment(environment) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("JobId=1 NumNodes=1 TRES=cpu=1,mem=2G,node=1 X=y", 2 << 30),
-        ("NumNodes=2 TRES=cpu=1,mem=3000M,node=2", 1500 << 20),
-        ("NumNodes=1 ReqTRES=cpu=1,mem=9G AllocTRES=cpu=1,mem=1.5G,node=1", 1536 << 20),
-        ("NumNodes=1 ReqTRES=cpu=1,mem=9G AllocTRES=(null)", None),
-        ("NumNodes=1 TRES=cpu=1,node=1 Comment=mem=5G", None),
-        ("slurm_load_jobs error: Invalid job id specified", None),
-        ("", None),
-    ],
-)
-def test_the_controller_names_the_memory(text: str, expected: int | None) -> None:
-    assert memory_from_scontrol(text) == expected

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from runner.contract.health import USUAL
 from runner.contract.slugs import Slugs
 from runner.contract.wire import ExitCode
-from runner.executors.node_health import CHECKS
 from runner.tests.given import context_told, metadata_of, run_attempt
 
 
@@ -18,7 +18,12 @@ def look(
     directory: Path, *checks: str, facts_root: str = "/", filesystems: tuple[str, ...] = ()
 ) -> dict[str, Any]:
     """Run the checks for real and return what node-health.json holds."""
-    params = {"checks": checks, "filesystems": filesystems or [str(directory)]}
+    params: dict[str, Any] = {
+        "checks": checks,
+        "filesystems": filesystems or [str(directory)],
+        "watch_s": 0,
+        "golden": {},
+    }
     told = context_told(slug=Slugs.NODE_HEALTH, params=params, facts_root=facts_root)
     done = run_attempt(directory, told)
     assert done.returncode == ExitCode.RAN, done.stderr
@@ -30,13 +35,13 @@ def test_every_check_answers_on_this_machine(tmp_path: Path) -> None:
     login_clock = {"offset_s": 0.0, "filesystem": "ext4"}
     (tmp_path / "login-clock.json").write_text(json.dumps(login_clock))
 
-    found = look(tmp_path, *CHECKS)
+    found = look(tmp_path, *USUAL)
 
     assert found["memory_size"]["bytes"] > 0
     assert found["cpu_count"]["count"] > 0
     (filesystem,) = found["filesystems"]
     assert filesystem["writable"] and filesystem["free_bytes"] > 0
-    assert set(found) == set(CHECKS) - {"disk_space"}
+    assert set(found) == set(USUAL) - {"disk_space"}
 
 
 def test_what_was_not_asked_for_is_not_looked_at(tmp_path: Path) -> None:
@@ -68,7 +73,7 @@ def test_each_filesystem_is_listed_with_what_is_wrong(tmp_path: Path) -> None:
 
 
 def test_an_unknown_check_is_refused(tmp_path: Path) -> None:
-    params = {"checks": ["phase_of_moon"], "filesystems": ["/tmp"]}
+    params = {"checks": ["phase_of_moon"], "filesystems": ["/tmp"], "watch_s": 0, "golden": {}}
 
     done = run_attempt(tmp_path, context_told(slug=Slugs.NODE_HEALTH, params=params))
 
