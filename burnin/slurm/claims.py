@@ -81,11 +81,6 @@ def decide(unresolved: Unresolved, observation: Observation, facts: ClusterFacts
     return Wait(unresolved)
 
 
-def surplus(snapshots: list[JobSnapshot]) -> tuple[str, ...]:
-    """Return the ids of a token's jobs but the oldest: they are to be cancelled."""
-    return tuple(job.job_id for job in in_order(snapshots)[1:])
-
-
 def in_order(snapshots: list[JobSnapshot]) -> list[JobSnapshot]:
     """Return a token's jobs, oldest first. Slurm's ids grow."""
     return sorted(snapshots, key=lambda job: int(job.job_id))

@@ -16,6 +16,7 @@ from pathlib import PurePosixPath
 
 from burnin.slurm import commands, login_host, parse
 from burnin.slurm.cluster import (
+    AccountingUnreachable,
     Answer,
     ClusterFacts,
     ControllerUnreachable,
@@ -37,9 +38,10 @@ SUBMIT_LIMIT_S = 180  # longer than sbatch's own limit on the login host
 SUBMIT_LIMIT_PER_JOB_S = 2
 TRANSFER_LIMIT_S = 600
 CANCELS_PER_COMMAND = 500
-SHOWN_JOBS_LIMIT = 8  # what costs a command each; the rest is accounting's
 ARTIFACTS = tuple(f"{name}={limit}" for name, limit in artifacts.MAX_BYTES.items())
 _NO_CONFIGURATION = re.compile(r"Could not establish a configuration source|slurm\.conf", re.I)
+_NO_SUCH_JOB = re.compile(r"Invalid job id specified", re.IGNORECASE)
+_NO_ACCOUNTING = re.compile(r"accounting storage is disabled", re.IGNORECASE)
 _AWAY = re.compile(
     r"unable to contact|timed out|connect failure|zero bytes|standby mode|connection re"
     r"|send failure|receive failure|munge|communication ",
@@ -100,10 +102,15 @@ class SlurmClient:
         return Observation(at, parse.squeue(text, mark=mark, user=user))
 
     def look_up(self, jobs: Mapping[str, AttemptToken]) -> dict[str, JobSnapshot]:
-        """Ask scontrol for a few jobs, then accounting for all that are still missing."""
-        found = self._shown(dict(list(jobs.items())[:SHOWN_JOBS_LIMIT]))
+        """Ask scontrol once for all jobs, then accounting for those that are still missing."""
+        if not jobs:
+            return {}
+        found = parse.shown_jobs(self._ask(commands.show_jobs()), jobs, user=self._own_user())
         missing = {job_id: token for job_id, token in jobs.items() if job_id not in found}
-        return {**found, **self._accounted(missing)}
+        try:
+            return {**found, **self._accounted(missing)}
+        except ControllerUnreachable as error:
+            raise AccountingUnreachable(str(error), found) from error
 
     def cancel(self, job_ids: Iterable[str]) -> None:
         ids = list(job_ids)
@@ -144,7 +151,16 @@ class SlurmClient:
         return parse.nodes(self._ask(commands.show_nodes()))
 
     def login_python(self) -> str:
-        code = "import sys; print('.'.join(map(str, sys.version_info[:3])))"
+        return self._python_says("import sys; print('.'.join(map(str, sys.version_info[:3])))")
+
+    def login_time(self) -> datetime:
+        said = self._python_says("import time; print(time.time())")
+        try:
+            return datetime.fromtimestamp(float(said), UTC)
+        except (ValueError, OverflowError, OSError) as error:
+            raise LoginHostFailed(f"the login host says it is {said!r:.80}") from error
+
+    def _python_says(self, code: str) -> str:
         done = self._run([self._python, "-I", "-S", "-c", code])
         if done.exit_code != 0:
             words = done.stderr.decode(errors="replace").strip()
@@ -163,25 +179,16 @@ class SlurmClient:
             self._user = self._ask(["id", "-un"]).strip()
         return self._user
 
-    def _shown(self, jobs: Mapping[str, AttemptToken]) -> dict[str, JobSnapshot]:
-        found = {}
-        for job_id, token in jobs.items():
-            try:
-                job = parse.shown_job(self._ask(commands.show_job(job_id)), token)
-            except SlurmRefused:
-                continue  # "Invalid job id specified": forgotten, which is why accounting is next
-            if job is not None:
-                found[job_id] = job
-        return found
-
     def _accounted(self, jobs: Mapping[str, AttemptToken]) -> dict[str, JobSnapshot]:
-        """Accounting may be off, or away; then nobody knows these jobs."""
+        """Where accounting is off nobody knows these jobs. Raises ControllerUnreachable."""
         if not jobs:
             return {}
         try:
             text = self._ask(commands.sacct(jobs))
-        except SlurmRefused:
-            return {}
+        except SlurmRefused as refusal:
+            if _NO_ACCOUNTING.search(refusal.stderr) or _NO_SUCH_JOB.search(refusal.stderr):
+                return {}
+            raise ControllerUnreachable(str(refusal)) from refusal
         return parse.sacct(text, jobs=jobs, user=self._own_user())
 
     def _ask(self, argv: Sequence[str]) -> str:

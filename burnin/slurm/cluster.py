@@ -23,6 +23,17 @@ class ControllerUnreachable(ClusterUnreachable):
     """The login host answered, but Slurm's daemons did not answer it."""
 
 
+class AccountingUnreachable(ClusterUnreachable):
+    """Slurm answers, slurmdbd does not: of jobs that slurmctld forgot nothing is known.
+
+    `found` are those that it remembers, by id.
+    """
+
+    def __init__(self, words: str, found: Mapping[str, JobSnapshot]) -> None:
+        super().__init__(words)
+        self.found = found
+
+
 class HostKeyRefused(Exception):
     """The login host's key is unknown or has changed. A person has to look; do not try again."""
 
@@ -126,14 +137,12 @@ class Node:
     @property
     def is_usable(self) -> bool:
         """Say whether Slurm would start a job here when the node is free."""
-        return self.state in {"IDLE", "MIXED", "ALLOCATED"} and not self.flags & UNUSABLE_FLAGS
+        return self.state in {"IDLE", "MIXED", "ALLOCATED"} and self.flags <= HARMLESS_FLAGS
 
 
-UNUSABLE_FLAGS = frozenset(
-    {"DRAIN", "DRAINED", "DRAINING", "FAIL", "MAINTENANCE", "NOT_RESPONDING", "INVALID_REG"}
-    | {"POWERED_DOWN", "POWERING_DOWN", "POWER_DOWN", "REBOOT_ISSUED", "REBOOT_REQUESTED"}
-    | {"RESERVED", "FUTURE"}
-)
+# A node in the cloud, a job that is ending, a plan of the backfill scheduler, a node that comes up:
+# jobs start there. Of a flag that is not known, nothing good is assumed.
+HARMLESS_FLAGS = frozenset({"CLOUD", "COMPLETING", "DYNAMIC_NORM", "PLANNED", "POWERING_UP"})
 
 
 @dataclass(frozen=True)
@@ -170,7 +179,10 @@ class Cluster(Protocol):
     def observe(self) -> Observation: ...
 
     def look_up(self, jobs: Mapping[str, AttemptToken]) -> dict[str, JobSnapshot]:
-        """Find jobs (by id) that `observe` no longer shows. Absent means: nobody knows it."""
+        """Find jobs (by id) that `observe` no longer shows. Absent means: nobody knows it.
+
+        Raises AccountingUnreachable where only accounting could tell, and does not answer.
+        """
         ...
 
     def cancel(self, job_ids: Iterable[str]) -> None:
@@ -198,6 +210,10 @@ class Cluster(Protocol):
 
     def login_python(self) -> str:
         """Return the version of the Python that our scripts run under on the login host."""
+        ...
+
+    def login_time(self) -> datetime:
+        """Return what time the login host has."""
         ...
 
     def may_drain(self) -> bool:

@@ -41,8 +41,8 @@ def squeue(mark: str) -> list[str]:
     return ["squeue", "-h", "-a", "-t", "all", "-O", ",".join(fields)]
 
 
-def show_job(job_id: str) -> list[str]:
-    return ["scontrol", "-o", "show", "job", job_id]
+def show_jobs() -> list[str]:
+    return ["scontrol", "-a", "-o", "show", "job"]
 
 
 def sacct(job_ids: Iterable[str]) -> list[str]:

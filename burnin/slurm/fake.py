@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 from burnin.slurm import hostlist
 from burnin.slurm.cluster import (
+    AccountingUnreachable,
     Answer,
     ClusterFacts,
     ClusterUnreachable,
@@ -77,6 +78,7 @@ class FakeCluster:
     ) -> None:
         self.now = EPOCH
         self.is_unreachable = False
+        self.is_accounting_away = False
         self.workload_of: Callable[[Submission], Workload] = lambda _: Workload()
         self.answers: list[SubmitAnswer] = []
         self.files: dict[tuple[AttemptToken, str], bytes] = {}
@@ -89,8 +91,6 @@ class FakeCluster:
         self._limits = (min_job_age_s, message_timeout_s)
         self._jobs: list[_Job] = []
         self._claims: dict[AttemptToken, SubmitAnswer] = {}
-
-    # What tests do to it
 
     def advance(self, seconds: float) -> None:
         """Let time pass: jobs start, end and are forgotten in their order."""
@@ -143,6 +143,8 @@ class FakeCluster:
     def look_up(self, jobs: Mapping[str, AttemptToken]) -> dict[str, JobSnapshot]:
         """Accounting forgets nothing."""
         self._answer_or_raise()
+        if self.is_accounting_away:
+            raise AccountingUnreachable("the fake slurmdbd is switched off", {})
         known = {str(job.job_id): job for job in self._jobs}
         return {
             job_id: replace(_snapshot(known[job_id]), source="sacct", reason="")
@@ -195,6 +197,10 @@ class FakeCluster:
             partitions=(self._partition,),
         )
 
+    def login_time(self) -> datetime:
+        self._answer_or_raise()
+        return self.now
+
     def nodes(self) -> dict[str, Node]:
         self._answer_or_raise()
         return dict(self._nodes)
@@ -206,8 +212,6 @@ class FakeCluster:
     def may_drain(self) -> bool:
         self._answer_or_raise()
         return True
-
-    # Inside
 
     def _answer_or_raise(self) -> None:
         if self.is_unreachable:

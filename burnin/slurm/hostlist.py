@@ -12,7 +12,9 @@ MAX_TEXT_LENGTH = 1 << 20
 NOBODY = frozenset({"", "None assigned", "(null)", "None", "N/A"})
 _BRACKET = re.compile(r"\[([^\[\]]*)\]")
 _RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_AROUND_COMMA = re.compile(r" ?, ?")
+_BETWEEN_NAMES = re.compile(r" (?![^\[\]]*\])")  # in brackets a space is left, and refused
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}")  # a host name has no more
 
 
 class BadHostList(ValueError):
@@ -50,6 +52,17 @@ def expand(text: str, limit: int = 10_000) -> list[str]:
     if repeated:
         raise DuplicateNodes(repeated)
     return names
+
+
+def expand_typed(text: str, limit: int = 10_000) -> list[str]:
+    """Return the nodes that a person named, with commas or white space between the names.
+
+    Nothing is joined: `n1 2` are two names, and never the node n12.
+    """
+    if len(text) > MAX_TEXT_LENGTH:
+        raise HostListTooLarge(f"the node list is {len(text):,} characters long")
+    tidy = _AROUND_COMMA.sub(",", " ".join(text.split()))
+    return expand(_BETWEEN_NAMES.sub(",", tidy), limit)
 
 
 def expand_allocation(text: str, limit: int = 10_000) -> list[str]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import zip_longest
 
 from burnin.slurm import commands
 from burnin.slurm.cluster import ClusterFacts, ClusterUnreachable, JobSnapshot, Node, Partition
@@ -20,10 +22,14 @@ class UnreadableOutput(ClusterUnreachable):
     """Slurm printed something that cannot be read: nothing was learned."""
 
 
+def _refuse_cut(text: str, what: str) -> None:
+    if text and not text.endswith("\n"):
+        raise UnreadableOutput(f"{what} was cut off")
+
+
 def squeue(text: str, *, mark: str, user: str) -> dict[AttemptToken, list[JobSnapshot]]:
     """Return this user's jobs that carry one of our tokens, several per token if it is so."""
-    if text and not text.endswith("\n"):
-        raise UnreadableOutput("squeue's output was cut off")
+    _refuse_cut(text, "squeue's output")
     found: dict[AttemptToken, list[JobSnapshot]] = {}
     for line in text.splitlines():
         snapshot = _squeue_line(line, f"|{mark}|", user)
@@ -80,19 +86,30 @@ def record(text: str) -> dict[str, str]:
     """Read one `scontrol show` record; the first of a repeated key counts."""
     found: dict[str, str] = {}
     keys = list(_KEY.finditer(text))
-    for key, following in zip(keys, [*keys[1:], None], strict=True):
+    for key, following in zip_longest(keys, keys[1:]):
         end = following.start() if following else len(text)
         found.setdefault(key[1], text[key.end() : end].strip())
     return found
 
 
-def shown_job(text: str, token: AttemptToken) -> JobSnapshot | None:
-    """Read `scontrol show job`; None if the job is not the one with this token."""
-    job = record(text)
+def shown_jobs(text: str, jobs: Mapping[str, AttemptToken], *, user: str) -> dict[str, JobSnapshot]:
+    """Read `scontrol -o show job`: those of `jobs` that are this user's and have their token.
+
+    An id that stands there twice is left out: a newline in somebody's comment makes a line too.
+    """
+    _refuse_cut(text, "scontrol's list of jobs")
+    shown = [each for each in records(text) if each.get("JobId") in jobs]
+    times = Counter(each["JobId"] for each in shown)
+    found = (_shown_job(each, jobs[each["JobId"]], user) for each in shown)
+    return {job.job_id: job for job in found if job is not None and times[job.job_id] == 1}
+
+
+def _shown_job(job: Mapping[str, str], token: AttemptToken, user: str) -> JobSnapshot | None:
     state = job.get("JobState")
-    if "JobId" not in job or state is None:
-        raise UnreadableOutput(f"scontrol showed no job: {text[:80]!r}")
-    if token.comment != job.get("Comment") and token.job_name != job.get("JobName"):
+    if state is None:
+        raise UnreadableOutput(f"scontrol does not tell the state of job {job['JobId']}")
+    has_token = token.comment == job.get("Comment") or token.job_name == job.get("JobName")
+    if not has_token or not job.get("UserId", "").startswith(f"{user}("):
         return None
     return JobSnapshot(
         job_id=job["JobId"],
@@ -108,6 +125,7 @@ def shown_job(text: str, token: AttemptToken) -> JobSnapshot | None:
 
 def sacct(text: str, *, jobs: Mapping[str, AttemptToken], user: str) -> dict[str, JobSnapshot]:
     """Return the newest record of each of `jobs`; one of another user or name is another job."""
+    _refuse_cut(text, "sacct's output")
     found: dict[str, JobSnapshot] = {}
     for line in text.splitlines():
         fields = line.split("|", len(commands.SACCT_FIELDS) - 1)
@@ -133,6 +151,8 @@ def sacct(text: str, *, jobs: Mapping[str, AttemptToken], user: str) -> dict[str
 
 def facts(config: str, partitions: str) -> ClusterFacts:
     """Read `scontrol show config` and `scontrol -o show partition`."""
+    _refuse_cut(config, "scontrol's configuration")
+    _refuse_cut(partitions, "scontrol's list of partitions")
     pairs = (line.split("=", 1) for line in config.splitlines() if "=" in line)
     values = {name.strip(): value.strip() for name, value in pairs}
     try:
@@ -145,7 +165,9 @@ def facts(config: str, partitions: str) -> ClusterFacts:
             kill_wait_s=_seconds(values["KillWait"]),
             job_requeue=int(values["JobRequeue"]),
             has_accounting=values["AccountingStorageType"].endswith("/slurmdbd"),
-            partitions=tuple(_partition(entry) for entry in records(partitions)),
+            partitions=tuple(
+                _partition(entry) for entry in _some(records(partitions), "partitions")
+            ),
         )
     except (KeyError, ValueError) as error:
         raise UnreadableOutput(f"scontrol's configuration cannot be read: {error}") from error
@@ -163,19 +185,43 @@ def _partition(entry: Mapping[str, str]) -> Partition:
 
 
 def nodes(text: str) -> dict[str, Node]:
-    """Read `scontrol -o show node`."""
+    """Read `scontrol -o show node`. Of no node at all nothing is learned."""
+    _refuse_cut(text, "scontrol's list of nodes")
     try:
-        return {entry["NodeName"]: _node(entry) for entry in records(text)}
+        return {entry["NodeName"]: _node(entry) for entry in _some(records(text), "nodes")}
     except (KeyError, ValueError) as error:
         raise UnreadableOutput(f"scontrol's list of nodes cannot be read: {error}") from error
 
 
+def _some(found: Iterator[dict[str, str]], what: str) -> list[dict[str, str]]:
+    entries = list(found)
+    if not entries:
+        raise UnreadableOutput(f"scontrol showed no {what}")
+    return entries
+
+
+# What sinfo.1 says of a suffix (NODE STATE CODES), as the flag that says the same.
+_SUFFIXES = {
+    "*": "NOT_RESPONDING",
+    "~": "POWERED_DOWN",
+    "#": "POWERING_UP",
+    "!": "POWER_DOWN",
+    "%": "POWERING_DOWN",
+    "$": "MAINTENANCE",
+    "@": "REBOOT_REQUESTED",
+    "^": "REBOOT_ISSUED",
+    "-": "PLANNED",
+}
+
+
 def _node(entry: Mapping[str, str]) -> Node:
-    state, *flags = entry["State"].rstrip("*~#!%$@^-+").split("+")
+    shown, *flags = entry["State"].split("+")
+    state = shown.rstrip("".join(_SUFFIXES))
+    suffixes = {_SUFFIXES[each] for each in shown[len(state) :]}
     return Node(
         name=entry["NodeName"],
         state=state,
-        flags=frozenset(flags),
+        flags=frozenset(suffixes.union(flags)),
         reason=entry.get("Reason", ""),
         partitions=tuple(entry.get("Partitions", "").split(",")),
         cpu_count=int(entry["CPUTot"]),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
+
+ACCOUNTING = "sacct"
+NARROW_COLUMN = 8  # what squeue's own formats leave of a state's name
 
 
 class Meaning(StrEnum):
@@ -75,7 +78,7 @@ _TABLE = {
     "RECONFIG_FAIL": _ends(
         Meaning.ERRORED, "infrastructure", "its nodes could not be reconfigured"
     ),
-    # Final only once the job has left the queue: a requeued one comes back under the same id.
+    # Final only from accounting: a job that was put back into the queue comes under the same id.
     "PREEMPTED": Outcome(
         Meaning.ERRORED, False, "infrastructure", "was preempted by a more important job"
     ),
@@ -89,6 +92,7 @@ _SHORT = {
     "SI": "SIGNALING", "S": "SUSPENDED", "ST": "STOPPED", "SO": "STAGE_OUT", "RV": "REVOKED",
 }  # fmt: skip
 
+NEVER_STARTS = "the job can never start"  # by it a kept reason is known again
 _NEVER = {
     "PartitionNodeLimit": "asks for more nodes than the partition has or allows",
     "PartitionTimeLimit": "asks for more time than the partition allows",
@@ -127,9 +131,14 @@ _HUMAN = frozenset(
 )
 
 
-def outcome_of(state: str, reason: str = "") -> Outcome:
-    """Translate Slurm's state ("CANCELLED by 1001", "COMPLETI+", "CG") to what it means."""
-    name = _full_name(state)
+def outcome_of(state: str, reason: str = "", *, source: str = "") -> Outcome:
+    """Translate Slurm's state ("CANCELLED by 1001", "COMPLETI+", "CG") to what it means.
+
+    `source` is who showed it: accounting alone ("sacct") tells only of what has left the queue.
+    """
+    name = full_name(state)
+    if name == "PREEMPTED" and source == ACCOUNTING:
+        return replace(_TABLE[name], final=True)
     if name == "PENDING":
         return _pending(reason)
     if name == "FAILED" and _word(reason) == "BadConstraints":
@@ -150,7 +159,7 @@ def has_ended(state: str) -> bool:
 def never_starts(reason: str) -> str | None:
     """Say why a job with this pending reason can never start; None if it may yet."""
     meaning = _NEVER.get(_word(reason))
-    return None if meaning is None else f"the job can never start: it {meaning} ({_word(reason)})"
+    return None if meaning is None else f"{NEVER_STARTS}: it {meaning} ({_word(reason)})"
 
 
 def waits_because(reason: str) -> str:
@@ -177,13 +186,13 @@ def _pending(reason: str) -> Outcome:
     return _waits(f"waits in the queue: {waits_because(reason)}", needs_human=held)
 
 
-def _full_name(state: str) -> str:
+def full_name(state: str) -> str:
     """Return the first word; undo what a narrow column cut off."""
     word = state.split()[0] if state.split() else ""
-    if word.endswith("+"):
-        candidates = [name for name in _TABLE if name.startswith(word[:-1])]
-        return candidates[0] if len(candidates) == 1 else word
-    return _SHORT.get(word, word)
+    if word in _TABLE or not (word.endswith("+") or len(word) == NARROW_COLUMN):
+        return _SHORT.get(word, word)
+    candidates = [name for name in _TABLE if name.startswith(word.removesuffix("+"))]
+    return candidates[0] if len(candidates) == 1 else word
 
 
 def _word(reason: str) -> str:

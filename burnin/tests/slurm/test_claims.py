@@ -60,8 +60,6 @@ def test_a_job_that_shows_up_is_adopted_at_any_time() -> None:
 
 def test_the_oldest_job_is_adopted_and_the_others_are_surplus() -> None:
     assert after(seen(11, "101", "99", "100")) == Adopt("99", ("100", "101"))
-    assert claims.surplus([job("101"), job("99")]) == ("101",)
-    assert claims.surplus([job("99")]) == ()
 
 
 def test_after_min_job_age_absence_proves_nothing() -> None:

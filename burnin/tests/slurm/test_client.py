@@ -11,6 +11,7 @@ import pytest
 from burnin.slurm import login_host
 from burnin.slurm.client import SlurmClient
 from burnin.slurm.cluster import (
+    AccountingUnreachable,
     Answer,
     ClusterUnreachable,
     LoginHostFailed,
@@ -84,20 +85,38 @@ def test_anything_else_is_slurms_own_no() -> None:
 
 
 def test_accounting_that_is_off_knows_no_job() -> None:
-    scontrol = failed("slurm_load_jobs error: Invalid job id specified")
+    nothing, off = Completed(0, b"No jobs in the system\n", b""), Completed(1, b"", OFF)
 
-    found = client(scontrol=scontrol, sacct=Completed(1, b"", OFF)).look_up({"7": new_token()})
+    assert client(scontrol=nothing, sacct=off).look_up({"7": new_token()}) == {}
 
-    assert found == {}
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "sacct: error: Access/permission denied",
+        "sacct: error: slurm_persist_conn_open_without_init: failed to open persistent connection",
+        "sacct: error: Problem talking to the database: Connection refused",
+    ],
+)
+def test_accounting_that_does_not_answer_is_no_information(words: str) -> None:
+    nothing = Completed(0, b"No jobs in the system\n", b"")
+
+    with pytest.raises(AccountingUnreachable):
+        client(scontrol=nothing, sacct=failed(words)).look_up({"7": new_token()})
+
+
+def test_a_refusal_to_show_jobs_is_not_taken_for_their_loss() -> None:
+    with pytest.raises(SlurmRefused):
+        client(scontrol=failed("scontrol: error: Access denied")).look_up({"7": new_token()})
 
 
 def test_many_lost_jobs_cost_few_commands_and_one_question_to_accounting() -> None:
-    shell = ScriptedShell({"scontrol": failed("Invalid job id specified")})
+    shell = ScriptedShell({"scontrol": Completed(0, b"No jobs in the system\n", b"")})
     slurm = SlurmClient(shell, work_dir="/shared/work")
 
     slurm.look_up({str(job_id): new_token() for job_id in range(1000)})
 
-    assert shell.asked.count("scontrol") == 8
+    assert shell.asked.count("scontrol") == 1
     assert shell.asked.count("sacct") == 1
 
 
@@ -126,7 +145,7 @@ def test_an_answer_that_cannot_be_read_is_an_error(line: bytes) -> None:
 
 
 def test_a_script_that_fails_says_why() -> None:
-    answer = failed("/shared/work/incoming: Permission denied")
+    answer = failed("mkdir: cannot create directory: Permission denied")
 
     with pytest.raises(LoginHostFailed, match="Permission denied"):
         client(python3=answer).submit([submission(new_token())])

@@ -17,6 +17,7 @@ from burnin.slurm.hostlist import (
     HostListTooLarge,
     expand,
     expand_allocation,
+    expand_typed,
     fold,
 )
 
@@ -97,6 +98,27 @@ def test_garbage_is_refused_in_one_sentence(text: str) -> None:
         expand(text)
 
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("typed", "names"),
+    [
+        ("n1 n12", ["n1", "n12"]),
+        ("n1 2", ["n1", "2"]),  # and never n12
+        ("n[1-2]\n\tn9\r\n", ["n1", "n2", "n9"]),
+        (" n1 , n[2, 4] ,n7", ["n1", "n2", "n4", "n7"]),
+    ],
+)
+def test_names_that_a_person_typed_stand_apart_by_commas_or_white_space(
+    typed: str, names: list[str]
+) -> None:
+    assert expand_typed(typed) == names
+
+
+@pytest.mark.parametrize("typed", ["n[1 2]", "n[1- 2]", "n1,,n2", " \n", "n1&n2"])
+def test_what_a_person_may_have_meant_otherwise_is_refused(typed: str) -> None:
+    with pytest.raises(BadHostList):
+        expand_typed(typed)
 
 
 def test_folding_is_the_way_back() -> None:

@@ -104,18 +104,32 @@ def test_exit_codes_are_read_as_number_and_as_pair(printed: str, status: str | N
 @pytest.mark.parametrize("name", ["completing", "node_fail", "requeued"])
 def test_scontrol_shows_a_job(name: str) -> None:
     shown, wanted = recording(f"scontrol_job_{name}.txt"), expected(f"scontrol_job_{name}.txt")
-    token = new_token()
+    token, job_id = new_token(), str(wanted["job_id"])
     ours = shown.replace(f"JobName={parse.record(shown)['JobName']}", f"JobName={token.job_name}")
 
-    job = parse.shown_job(ours, token)
+    job = parse.shown_jobs(_one_line(ours), {job_id: token}, user="root")[job_id]
 
-    assert job is not None
-    assert (job.job_id, job.state) == (str(wanted["job_id"]), wanted["state"])
+    assert (job.job_id, job.state) == (job_id, wanted["state"])
     assert job.exit_code in (wanted.get("exit_code"), None)
 
 
+def _one_line(shown: str) -> str:
+    """As `scontrol -o` prints a job."""
+    return " ".join(shown.split()) + "\n"
+
+
 def test_a_job_with_a_reused_id_is_not_ours() -> None:
-    assert parse.shown_job(recording("scontrol_job_node_fail.txt"), TOKEN) is None
+    shown = _one_line(recording("scontrol_job_node_fail.txt"))
+
+    assert parse.shown_jobs(shown, {"30": TOKEN}, user="root") == {}
+
+
+def test_a_job_of_another_user_or_one_that_a_comment_forged_is_not_ours() -> None:
+    ours = f"JobId=7 JobName={TOKEN.job_name} UserId=root(0) JobState=RUNNING\n"
+
+    assert parse.shown_jobs(ours, {"7": TOKEN}, user="root")["7"].state == "RUNNING"
+    assert parse.shown_jobs(ours, {"7": TOKEN}, user="ada") == {}
+    assert parse.shown_jobs(ours + ours, {"7": TOKEN}, user="root") == {}
 
 
 def test_sacct_is_read_past_its_steps_and_decorations() -> None:
@@ -163,7 +177,7 @@ def test_sacct_of_another_name_or_user_or_comment_is_another_job() -> None:
         "7|cut off",
     ]
 
-    assert parse.sacct("\n".join(rows), jobs={"7": TOKEN}, user="root") == {}
+    assert parse.sacct("\n".join(rows) + "\n", jobs={"7": TOKEN}, user="root") == {}
 
 
 def test_the_configuration_is_read() -> None:
@@ -181,7 +195,45 @@ def test_a_configuration_without_its_limits_is_an_error() -> None:
     config = recording("scontrol_config.txt").replace("MinJobAge", "MaxJobAge")
 
     with pytest.raises(UnreadableOutput, match="MinJobAge"):
+        parse.facts(config, recording("scontrol_partitions.txt"))
+
+
+@pytest.mark.parametrize("text", ["", "No nodes in the system\n", "NodeName=n1 CPUTot=4 State=ID"])
+def test_a_list_of_nodes_that_was_cut_off_is_no_information(text: str) -> None:
+    with pytest.raises(UnreadableOutput):
+        parse.nodes(text)
+
+
+def test_a_configuration_or_accounting_that_was_cut_off_is_no_information() -> None:
+    config, partitions = recording("scontrol_config.txt"), recording("scontrol_partitions.txt")
+
+    with pytest.raises(UnreadableOutput, match="no partitions"):
         parse.facts(config, "")
+    with pytest.raises(UnreadableOutput, match="cut off"):
+        parse.facts(config, partitions.rstrip("\n")[:-9])
+    with pytest.raises(UnreadableOutput, match="cut off"):
+        parse.sacct("7|bi|root|COMPL", jobs={"7": TOKEN}, user="root")
+
+
+@pytest.mark.parametrize(
+    ("state", "is_usable"),
+    [
+        ("IDLE", True),
+        ("MIXED+PLANNED", True),
+        ("IDLE-", True),
+        ("IDLE+CLOUD+COMPLETING", True),
+        ("IDLE*", False),
+        ("IDLE*+DRAIN", False),
+        ("MIXED$", False),
+        ("ALLOCATED@", False),
+        ("IDLE+BLOCKED", False),
+        ("IDLE+A_FLAG_OF_TOMORROW", False),
+    ],
+)
+def test_only_a_node_of_which_nothing_else_is_said_is_usable(state: str, is_usable: bool) -> None:
+    nodes = parse.nodes(f"NodeName=n1 CPUTot=4 RealMemory=2000 State={state}\n")
+
+    assert nodes["n1"].is_usable is is_usable
 
 
 def test_nodes_are_read_with_their_reasons() -> None:
@@ -194,6 +246,10 @@ def test_nodes_are_read_with_their_reasons() -> None:
     assert [name for name, node in nodes.items() if not node.is_usable] == ["gpu004", "gpu007"]
     for name, reason in wanted["reasons"].items():
         assert nodes[name].reason.startswith(reason)
+
+
+def test_a_record_without_keys_is_empty() -> None:
+    assert parse.record("slurm_load_jobs error") == {}
 
 
 @pytest.mark.parametrize(

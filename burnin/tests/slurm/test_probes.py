@@ -17,8 +17,8 @@ from burnin.tests.slurm.jobs import new_token
 class Saying:
     """A shell in which every command ends like this."""
 
-    def __init__(self, exit_code: int, stderr: str) -> None:
-        self._completed = Completed(exit_code, b"", stderr.encode())
+    def __init__(self, exit_code: int, stderr: str, stdout: str = "") -> None:
+        self._completed = Completed(exit_code, stdout.encode(), stderr.encode())
 
     def run(
         self, argv: Sequence[str], stdin: bytes | BinaryIO = b"", *, timeout_s: float
@@ -46,6 +46,18 @@ def test_a_login_host_without_python_is_told_in_words() -> None:
 
     with pytest.raises(LoginHostFailed, match="python3 does not run on the login host"):
         SlurmClient(shell, work_dir="/w").login_python()
+
+
+@pytest.mark.parametrize("said", ["", "noon", "nan", "1e99"])
+def test_a_login_host_that_tells_no_time_is_told_in_words(said: str) -> None:
+    with pytest.raises(LoginHostFailed, match="the login host says it is"):
+        SlurmClient(Saying(0, "", stdout=said), work_dir="/w").login_time()
+
+
+def test_the_login_host_says_what_time_it_has() -> None:
+    shown = SlurmClient(Saying(0, "", stdout="1800000000.5\n"), work_dir="/w").login_time()
+
+    assert shown.timestamp() == 1800000000.5
 
 
 def test_a_link_in_place_of_a_log_is_not_followed(tmp_path: Path) -> None:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from burnin.slurm.states import Meaning, has_ended, never_starts, outcome_of, waits_because
+from burnin.slurm.states import (
+    Meaning,
+    full_name,
+    has_ended,
+    never_starts,
+    outcome_of,
+    waits_because,
+)
 
 W, R, F = Meaning.WAITING, Meaning.RUNNING, Meaning.FINISHING
 ERRORED, SUSPECT = Meaning.ERRORED, Meaning.INCONCLUSIVE
@@ -138,3 +145,39 @@ def test_an_unknown_reason_is_shown_as_slurm_says_it() -> None:
 def test_a_job_has_ended_once_its_script_is_over() -> None:
     assert all(map(has_ended, ["COMPLETED", "COMPLETING", "NODE_FAIL", "PREEMPTED", "TIMEOUT"]))
     assert not any(map(has_ended, ["PENDING", "RUNNING", "SUSPENDED", "NEVER_HEARD_OF"]))
+
+
+@pytest.mark.parametrize(
+    ("state", "source", "final"),
+    [
+        ("PREEMPTED", "sacct", True),
+        ("PREEMPTED", "squeue", False),
+        ("PREEMPTED", "scontrol", False),
+        ("PR", "sacct", True),
+        ("RUNNING", "sacct", False),
+        ("NO_SUCH_STATE", "sacct", False),
+        ("COMPLETED", "squeue", True),
+    ],
+)
+def test_a_preempted_job_has_ended_only_when_accounting_says_so(
+    state: str, source: str, final: bool
+) -> None:
+    assert outcome_of(state, source=source).final is final
+
+
+@pytest.mark.parametrize(
+    ("printed", "name"),
+    [
+        ("COMPLETI", "COMPLETING"),
+        ("COMPLETE", "COMPLETED"),
+        ("PREEMPTE", "PREEMPTED"),
+        ("COMPLETI+", "COMPLETING"),
+        ("CG", "COMPLETING"),
+        ("CANCELLED by 1001", "CANCELLED"),
+        ("REQUEUE_", "REQUEUE_"),
+        ("COMP", "COMP"),
+        ("", ""),
+    ],
+)
+def test_a_name_that_a_column_cut_is_completed_if_only_one_fits(printed: str, name: str) -> None:
+    assert full_name(printed) == name
