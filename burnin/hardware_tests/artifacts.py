@@ -96,8 +96,7 @@ def open_artifacts(
     The directory itself is only read; aside is in `scratch`, or among the temporary files.
     Raises MissingArtifact, TornArtifact or WrongAttempt.
     """
-    metadata = read_metadata(directory)
-    _refuse_another_attempt(metadata, token)
+    metadata = read_metadata_of(token, directory)
     for file in TestArtifactFile:
         _verify(directory, file, metadata)
     with tempfile.TemporaryDirectory(prefix="burnin-artifacts-", dir=scratch) as results:
@@ -121,10 +120,13 @@ def read_metadata(directory: Path) -> HardwareTestMetadata:
         raise TornArtifact(f"{path.name} cannot be read: {where}: {first['msg']}") from None
 
 
-def _refuse_another_attempt(metadata: HardwareTestMetadata, token: AttemptToken) -> None:
+def read_metadata_of(token: AttemptToken, directory: Path) -> HardwareTestMetadata:
+    """Return the last word of this attempt. Raises as `read_metadata`, or WrongAttempt."""
+    metadata = read_metadata(directory)
     found = AttemptToken(metadata.run_id, metadata.attempt)
     if found != token:
         raise WrongAttempt(f"the artifacts are of {found.comment}, not of {token.comment}")
+    return metadata
 
 
 def _verify(directory: Path, file: TestArtifactFile, metadata: HardwareTestMetadata) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from types import MappingProxyType
@@ -21,21 +21,28 @@ from burnin.hardware_tests.evaluation import (
     evaluate_metrics,
     refuse_untrustworthy,
 )
-from burnin.hardware_tests.fingerprint import fingerprint_of
+from burnin.hardware_tests.fingerprint import digest_of, fingerprint_of
 from burnin.hardware_tests.metrics import BaseMetrics, PairwiseNetworkMetrics
 from burnin.hardware_tests.params import BadParams, TestParams, parse_params
+from burnin.hardware_tests.resource_classes import HARDWARE, why_unfit
 from burnin.hardware_tests.run_context import RunContext
-from burnin.hardware_tests.thresholds.loader import THRESHOLDS_YAML, load
+from burnin.hardware_tests.thresholds.errors import NoThresholds
+from burnin.hardware_tests.thresholds.loader import THRESHOLDS_YAML, known_resource_classes, load
 from burnin.hardware_tests.thresholds.schema import Thresholds, ThresholdSet
+from burnin.hardware_tests.worker_limits import WORKER_LIMITS
+from fleet.hardware import Hardware
 
-_SLUG = re.compile(r"(single-node|multi-node|pairwise)\.[a-z0-9]+(-[a-z0-9]+)*")
+SLUG = re.compile(r"(single-node|multi-node|pairwise)\.[a-z0-9]+(-[a-z0-9]+)*")
 
 
 class BaseTest(ABC):
     """What it measures, what may be turned, what is shown, what is acceptable, how to read it.
 
     `fixed_knobs`, `recipe_version` and the versions of `fingerprint_tools` are what a threshold is
-    calibrated against: change the recipe, raise its version.
+    calibrated against: change the recipe, raise its version. A test with `gpu_makers` runs on
+    classes with such GPUs only. `container` names an image of the site; without one the tool comes
+    from PATH. `takes_s` is about how long one iteration takes beside what `duration_s` asks for.
+    A tool that says nothing for `silent_for_s` has hung; None if it says nothing before its end.
     """
 
     slug: ClassVar[str]
@@ -46,6 +53,10 @@ class BaseTest(ABC):
     recipe_version: ClassVar[int] = 1
     fixed_knobs: ClassVar[Mapping[str, str | int | float]] = MappingProxyType({})
     fingerprint_tools: ClassVar[tuple[str, ...]] = ()
+    gpu_makers: ClassVar[frozenset[str]] = frozenset()
+    container: ClassVar[str] = ""
+    takes_s: ClassVar[int] = 0
+    silent_for_s: ClassVar[float | None] = None
     stage: ClassVar[str] = ""
     is_abstract: ClassVar[bool] = True
 
@@ -66,11 +77,41 @@ class BaseTest(ABC):
         """Read the artifacts. Pure; raises on whatever is missing, malformed or contradictory."""
 
     def measure(self, artifact_collector: ArtifactCollector) -> BaseMetrics:
-        """Extract the metrics and stamp them with their fingerprint."""
+        """Extract the metrics and stamp them with their fingerprint and node count."""
         metrics = self.extract_metrics(artifact_collector)
+        tools = self.tool_versions(artifact_collector)
         metadata = artifact_collector.metadata
-        stamp = fingerprint_of(self, tools=metadata.tools, num_nodes=len(metadata.node_names))
-        return metrics.model_copy(update={"fingerprint": stamp})
+        num_nodes = len(metadata.node_names)
+        stamp = fingerprint_of(
+            self,
+            tools=tools,
+            num_nodes=num_nodes,
+            container_digest=digest_of(metadata.container),
+            fabric=metrics.fabric,
+        )
+        return metrics.model_copy(update={"fingerprint": stamp, "num_nodes": num_nodes})
+
+    def tool_versions(self, artifact_collector: ArtifactCollector) -> Mapping[str, str]:
+        """Return versions by the names of `fingerprint_tools`: those that the node asked for.
+
+        A tool in a container cannot be asked from outside; its report may say what it was.
+        """
+        return artifact_collector.metadata.tools
+
+    @classmethod
+    def expected_duration_s(cls, params: Mapping[str, Any]) -> int:
+        """Return about how many seconds one iteration takes with these params."""
+        return cls.takes_s + int(params.get("duration_s", 0))
+
+    @classmethod
+    def metrics_asked(cls, params: TestParams) -> frozenset[str]:
+        """Return the metrics that a run with these params may have."""
+        return frozenset(cls.metrics_class.declarations())
+
+    @classmethod
+    def params_on(cls, params: TestParams, hardware: Hardware) -> TestParams | None:
+        """Return what a preset with these params asks of such nodes; None: nothing."""
+        return None if why_unfit(cls.gpu_makers, hardware) else params
 
     @classmethod
     def evaluate(
@@ -94,8 +135,27 @@ class BaseTest(ABC):
 
     @classmethod
     def load_thresholds(cls, resource_class: str, path: Path = THRESHOLDS_YAML) -> ThresholdSet:
-        """Return this test's bounds. Raises NoThresholds or BadThresholds."""
+        """Return this test's bounds on a shipped class. Raises NoThresholds or BadThresholds."""
+        if hardware := HARDWARE.get(resource_class):
+            cls.refuse_unfit(hardware)
         return load(cls, resource_class, path=path)
+
+    @classmethod
+    def container_on(cls, hardware: Hardware) -> str:
+        """Return the name by which a site knows the image for such nodes; "" for none."""
+        return cls.container
+
+    @classmethod
+    def refuse_unfit(cls, hardware: Hardware) -> None:
+        """Raise NoThresholds where nodes do not have what the test needs."""
+        if why := why_unfit(cls.gpu_makers, hardware):
+            raise NoThresholds(f"{cls.slug} {why}: choose other nodes, or leave the test out")
+
+    @classmethod
+    def resource_classes(cls, path: Path = THRESHOLDS_YAML) -> tuple[str, ...]:
+        """Return the classes in the file whose nodes the test is for. Raises BadThresholds."""
+        known = [HARDWARE[each] for each in known_resource_classes(path) if each in HARDWARE]
+        return tuple(each.resource_class for each in known if not why_unfit(cls.gpu_makers, each))
 
 
 def _never_raising(evaluate: Any) -> Any:
@@ -114,6 +174,8 @@ def _never_raising(evaluate: Any) -> Any:
             return _trusted(result, metrics, thresholds, iteration_summary)
         except (NotMeasured, BadParams) as reason:
             return errored(str(reason))
+        except WORKER_LIMITS:
+            raise  # not the test's: the worker that judges has come to its own end
         # The edge between a test's own code and a verdict: whatever escapes must not pass.
         except Exception as defect:
             return errored(f"a defect in {cls.slug}.evaluate: {type(defect).__name__}: {defect}")
@@ -156,6 +218,27 @@ class PairwiseNetworkTestBase(BaseTest, abstract=True):
 
     stage = "pairwise"
 
+    def measure(self, artifact_collector: ArtifactCollector) -> BaseMetrics:
+        """Extract and stamp the metrics. Raises NotMeasured for pairs of nodes of no such run."""
+        metrics = super().measure(artifact_collector)
+        if isinstance(metrics, PairwiseNetworkMetrics):
+            _refuse_odd_pairs(metrics, artifact_collector.metadata.node_names)
+        return metrics
+
+
+def _refuse_odd_pairs(metrics: PairwiseNetworkMetrics, node_names: Sequence[str]) -> None:
+    """Raise NotMeasured unless each pair is of this run's nodes, there once, and in both ways."""
+    rows = [(each.source, each.target, each.metric, each.link) for each in metrics.pairs]
+    for source, target, name, link in rows:
+        if source == target or not {source, target} <= set(node_names):
+            raise NotMeasured(f"{source}→{target} is no pair of {', '.join(node_names)}")
+        if name not in metrics.declarations():
+            raise NotMeasured(f"the pair {source}→{target} has a {name}, which is no metric")
+        if (target, source, name, link) not in rows:
+            raise NotMeasured(f"{name} is there for {source}→{target}, and not for the way back")
+    if len(set(rows)) != len(rows):
+        raise NotMeasured("a pair has one metric twice")
+
 
 class HalfATest(TypeError):
     """A test class lacks a piece. The message names the piece and where it goes."""
@@ -173,7 +256,7 @@ _PIECES = {
 def _refuse_half_a_test(cls: type[BaseTest]) -> None:
     for name, kind in _PIECES.items():
         _refuse_missing_piece(cls, name, kind)
-    if not _SLUG.fullmatch(cls.slug) or not cls.slug.startswith(f"{cls.stage}."):
+    if not SLUG.fullmatch(cls.slug) or not cls.slug.startswith(f"{cls.stage}."):
         raise HalfATest(
             f"{cls.__name__} is a {cls.stage or 'BaseTest'} test, so its slug must read "
             f"'{cls.stage or '<stage>'}.<words-with-dashes>', not {cls.slug!r}"

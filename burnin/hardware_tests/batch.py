@@ -8,6 +8,7 @@ from burnin.hardware_tests.run_context import RunContext
 
 SIGNAL_S = 60
 SHORTEST_SIGNALLED_MINUTES = 60
+PAIR = 2
 
 
 class BadBatchConfig(ValueError):
@@ -69,6 +70,18 @@ def make_multi_node_slurm_batch_config(
     if context.num_nodes < 2:
         raise BadBatchConfig("a multi-node test needs at least two nodes")
     return _config(context, gpus_per_node=gpus_per_node, ntasks_per_node=ntasks_per_node)
+
+
+def make_pairwise_slurm_batch_config(
+    context: RunContext, *, gpus_per_node: int
+) -> SlurmBatchConfig:
+    """Return one pair of nodes. Raises BadBatchConfig for any other number."""
+    if context.num_nodes != PAIR:
+        raise BadBatchConfig(
+            f"a pairwise test runs on {PAIR} nodes, and {context.num_nodes} are asked for: "
+            "all pairs of a group cannot be run yet"
+        )
+    return _config(context, gpus_per_node=gpus_per_node, ntasks_per_node=1)
 
 
 def _config(context: RunContext, *, gpus_per_node: int, ntasks_per_node: int) -> SlurmBatchConfig:

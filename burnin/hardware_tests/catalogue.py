@@ -7,11 +7,24 @@ from dataclasses import asdict
 from typing import Any
 
 from burnin.hardware_tests.base import BaseTest
-from burnin.hardware_tests.thresholds.loader import known_resource_classes
 
 
 def describe(test: type[BaseTest]) -> dict[str, Any]:
-    """Return a test's data sheet, ready for JSON. Raises NoThresholds or BadThresholds."""
+    """Return a test's data sheet with the limits that this release ships.
+
+    Raises NoThresholds or BadThresholds.
+    """
+    return {
+        **data_sheet(test),
+        "thresholds": {
+            resource_class: _thresholds(test, resource_class)
+            for resource_class in test.resource_classes()
+        },
+    }
+
+
+def data_sheet(test: type[BaseTest]) -> dict[str, Any]:
+    """Return what a test is, whatever its limits, ready for JSON."""
     return {
         "slug": test.slug,
         "display_name": test.display_name,
@@ -20,13 +33,15 @@ def describe(test: type[BaseTest]) -> dict[str, Any]:
         "recipe_version": test.recipe_version,
         "fixed_knobs": dict(test.fixed_knobs),
         "fingerprint_tools": list(test.fingerprint_tools),
+        "expected_duration_s": expected_duration_s(test),
         "params": test.params_class.model_json_schema(),
         "metrics": _metrics(test),
-        "thresholds": {
-            resource_class: _thresholds(test, resource_class)
-            for resource_class in known_resource_classes()
-        },
     }
+
+
+def expected_duration_s(test: type[BaseTest]) -> int:
+    """Return about how many seconds the test takes with the defaults of its params."""
+    return test.expected_duration_s(vars(test.params_class.model_construct()))
 
 
 def _first_paragraph(docstring: str | None) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from burnin.hardware_tests.metrics import BaseMetrics, Better, Reading, shown
+from burnin.hardware_tests.metrics import BaseMetrics, Better, Reading, fabric_words, shown
 from burnin.hardware_tests.thresholds.schema import Bound, Standing, ThresholdSet
 
 LONGEST_PLACE = 200  # characters of a detail that go into the verdict's text
@@ -135,15 +135,22 @@ def conclude(entries: list[TestMetricEvaluation]) -> EvaluationResult:
 
 
 def evaluate_metrics(metrics: BaseMetrics, thresholds: ThresholdSet) -> EvaluationResult:
-    """Gate every bound on the metric of the same name. Raises NotMeasured; `evaluate` catches."""
-    refuse_untrustworthy(metrics, thresholds)
-    return conclude(
-        [
-            gate(reading, bound)
-            for reading, bound in _asked_for(metrics, thresholds)
-            if bound.standing is Standing.GATES
-        ]
-    )
+    """Gate every bound on the metric of the same name. Raises NotMeasured; `evaluate` catches.
+
+    Wrong data is a finding whether or not anyone has calibrated the bandwidth: a gate that does
+    not hold fails the run beside limits that are not calibrated. They only keep it from passing.
+    """
+    _refuse_missing_bounds(metrics, thresholds)
+    entries, doubts = [], []
+    for reading, bound in _asked_for(metrics, thresholds):
+        _number(reading.metric, reading.value)
+        if doubt := _why_uncalibrated(metrics, reading, bound):
+            doubts.append(doubt)
+        elif bound.standing is Standing.GATES:
+            entries.append(gate(reading, bound))
+    if doubts and all(each.passed for each in entries):
+        raise NotMeasured(doubts[0])
+    return conclude(entries)
 
 
 def refuse_untrustworthy(metrics: BaseMetrics, thresholds: ThresholdSet) -> None:
@@ -153,14 +160,21 @@ def refuse_untrustworthy(metrics: BaseMetrics, thresholds: ThresholdSet) -> None
     """
     _refuse_missing_bounds(metrics, thresholds)
     for reading, bound in _asked_for(metrics, thresholds):
-        _refuse_uncalibrated(metrics, reading, bound)
+        if doubt := _why_uncalibrated(metrics, reading, bound):
+            raise NotMeasured(doubt)
         _number(reading.metric, reading.value)
+
+
+def bound_for(metrics: BaseMetrics, bound: Bound) -> Bound:
+    """Return that limit of several fabrics which is of the result's, else the bound as it is."""
+    fitting = (each for each in bound.by_fabric if not _why_of_another(metrics, each))
+    return next(fitting, bound)
 
 
 def _asked_for(metrics: BaseMetrics, thresholds: ThresholdSet) -> Iterator[tuple[Reading, Bound]]:
     for name, bound in thresholds.bounds.items():
         if not _was_not_asked_for(metrics, name):
-            yield metrics.reading(name), bound
+            yield metrics.reading(name), bound_for(metrics, bound)
 
 
 def _refuse_missing_bounds(metrics: BaseMetrics, thresholds: ThresholdSet) -> None:
@@ -170,6 +184,8 @@ def _refuse_missing_bounds(metrics: BaseMetrics, thresholds: ThresholdSet) -> No
             raise NotMeasured(f"no calibrated threshold for {name} in {thresholds.version}")
         if bound is not None and bound.better is not declared.better:
             raise NotMeasured(f"the threshold of {name} asks for another direction than the metric")
+        if bound is not None and bound.unit is not declared.unit:
+            raise NotMeasured(f"the threshold of {name} is in another unit than the metric")
     for name, bound in thresholds.bounds.items():
         if bound.metric != name:
             raise NotMeasured(f"the threshold under {name} is that of {bound.metric}")
@@ -181,16 +197,32 @@ def _was_not_asked_for(metrics: BaseMetrics, name: str) -> bool:
     return getattr(metrics, name) is None
 
 
-def _refuse_uncalibrated(metrics: BaseMetrics, reading: Reading, bound: Bound) -> None:
+def _why_uncalibrated(metrics: BaseMetrics, reading: Reading, bound: Bound) -> str:
+    """Say why the bound does not hold for this result; "" if it does."""
     if bound.standing is Standing.UNCALIBRATED:
-        raise NotMeasured(f"no calibrated threshold for {reading.metric}: {bound.why}")
+        of = f"; this result is {_of(metrics)}" if bound.by_fabric else ""
+        return f"no calibrated threshold for {reading.metric}: {bound.why}{of}"
     if bound.standing not in (Standing.GATES, Standing.NOT_GATED):
         raise NotMeasured(f"the threshold of {reading.metric} has no standing")
+    why = _why_of_another(metrics, bound)
+    return f"the threshold of {reading.metric} {why}: uncalibrated" if why else ""
+
+
+def _why_of_another(metrics: BaseMetrics, bound: Bound) -> str:
+    """Say of what else the bound is than of this result; "" if of nothing else."""
     if bound.fingerprint is not None and bound.fingerprint != metrics.fingerprint:
-        raise NotMeasured(
-            f"the threshold of {reading.metric} was calibrated for {bound.fingerprint}, "
-            f"this result is {metrics.fingerprint}: uncalibrated"
-        )
+        return f"was calibrated for {bound.fingerprint}, this result is {metrics.fingerprint}"
+    if bound.num_nodes is not None and bound.num_nodes != metrics.num_nodes:
+        return f"is that of {bound.num_nodes} nodes, this result is of {metrics.num_nodes}"
+    known = metrics.fabric
+    if any(known.get(name) != fact for name, fact in bound.fabric.items()):
+        return f"is of {fabric_words(bound.fabric)}, this result is {_of(metrics)}"
+    return ""
+
+
+def _of(metrics: BaseMetrics) -> str:
+    fabric = fabric_words(metrics.fabric) or "a network that nothing is known of"
+    return f"of {metrics.num_nodes} nodes, {fabric}"
 
 
 def _number(what: str, value: object) -> float:

@@ -4,8 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from typing import Protocol
+
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+
+
+def digest_of(image: str) -> str:
+    """Return the digest that an image's reference names, else the reference; "" for none.
+
+    What another image is put under the same reference cannot be told: name images by digest, or
+    by a file with its version in its name.
+    """
+    found = _DIGEST.search(image)
+    return found[0] if found else image
 
 
 class HasRecipe(Protocol):
@@ -22,9 +35,14 @@ class HasRecipe(Protocol):
 
 
 def fingerprint_of(
-    test: HasRecipe, *, tools: Mapping[str, str], num_nodes: int, container_digest: str = ""
+    test: HasRecipe,
+    *,
+    tools: Mapping[str, str],
+    num_nodes: int,
+    container_digest: str = "",
+    fabric: Mapping[str, bool | float | str] | None = None,
 ) -> str | None:
-    """Return 16 hex digits, equal for equal recipes, tools and node count.
+    """Return 16 hex digits, equal for equal recipes, tools, node count and facts of the network.
 
     None if a tool that matters did not state its version: then no calibrated threshold holds.
     """
@@ -37,6 +55,7 @@ def fingerprint_of(
         "tools": {name: tools[name] for name in test.fingerprint_tools},
         "container_digest": container_digest,
         "num_nodes": num_nodes,
+        **({"fabric": dict(fabric)} if fabric else {}),
     }
     canonical = json.dumps(parts, sort_keys=True, ensure_ascii=True, allow_nan=False)
     return hashlib.sha256(canonical.encode()).hexdigest()[:16]

@@ -12,6 +12,7 @@ from burnin.hardware_tests.evaluation import (
     EvaluationStatus,
     IterationSummary,
     MetricSummary,
+    bound_for,
 )
 from burnin.hardware_tests.metrics import BaseMetrics, Better
 from burnin.hardware_tests.thresholds.schema import Bound, ThresholdSet
@@ -40,11 +41,16 @@ def measure_and_evaluate(
         test.evaluate(each, thresholds, resolved_params=resolved_params) for each in measured
     ]
     if len(measured) == 1:
-        return Measured(measured[0], results[0], thresholds.bounds, None)
+        return Measured(measured[0], results[0], _bounds(measured[0], thresholds), None)
     summary = summarise(measured, results)
     decisive = measured[_decisive(results)]
     verdict = test.evaluate(decisive, thresholds, summary, resolved_params)
-    return Measured(decisive, verdict, thresholds.bounds, summary)
+    return Measured(decisive, verdict, _bounds(decisive, thresholds), summary)
+
+
+def _bounds(metrics: BaseMetrics, thresholds: ThresholdSet) -> Mapping[str, Bound]:
+    """Return each bound as it was asked: of those of several fabrics the one of this result."""
+    return {name: bound_for(metrics, bound) for name, bound in thresholds.bounds.items()}
 
 
 def summarise(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +28,21 @@ class Located(dict[str, Any]):
 
 
 def read(path: Path) -> Located:
-    """Return the file's top mapping. Raises BadYaml."""
+    """Return the file's top mapping, to be read only. Raises BadYaml."""
     try:
-        node = yaml.compose(path.read_text(), Loader=yaml.SafeLoader)
+        return _parsed(path.read_text(), path.name)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise BadYaml(f"{path.name}: cannot be read: {' '.join(str(error).split())}") from None
+
+
+@lru_cache(
+    maxsize=8
+)  # limits are asked for by test and class, and parsing takes a fifth of a second
+def _parsed(text: str, name: str) -> Located:
+    node = yaml.compose(text, Loader=yaml.SafeLoader)
     if not isinstance(node, yaml.MappingNode):
-        raise BadYaml(f"{path.name}:1: must be a mapping")
-    return _mapping(node, path.name)
+        raise BadYaml(f"{name}:1: must be a mapping")
+    return _mapping(node, name)
 
 
 def located(mapping: Mapping[str, Any], *, place: str) -> Located:
@@ -42,8 +50,14 @@ def located(mapping: Mapping[str, Any], *, place: str) -> Located:
     found = Located()
     found.file, found.lines = place, {}
     for key, value in mapping.items():
-        found[key] = located(value, place=place) if isinstance(value, Mapping) else value
+        found[key] = _placed(value, place)
     return found
+
+
+def _placed(value: Any, place: str) -> Any:
+    if isinstance(value, Mapping):
+        return located(value, place=place)
+    return [_placed(each, place) for each in value] if isinstance(value, list) else value
 
 
 def _mapping(node: yaml.MappingNode, file: str) -> Located:

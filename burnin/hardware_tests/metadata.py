@@ -77,6 +77,7 @@ class HardwareTestMetadata(_FromNode):
     slurm: SlurmFacts
     artifacts: dict[str, ArtifactFacts]
     truncated: tuple[str, ...] = ()
+    container: str = Field(default="", description="The image of the site, as it was given.")
     params: dict[str, Any] | None = Field(
         default=None, description="The resolved params the node was given, if it says so."
     )

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
+from types import MappingProxyType
 from typing import Any, ClassVar, TypeAlias, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator
@@ -16,6 +18,10 @@ MAX_DETAIL_BYTES = 2048
 
 MetricValue: TypeAlias = float | None
 """An opt-in metric. Its extractor says None, in so many words, when it was not asked for."""
+
+
+FabricFact: TypeAlias = bool | float | str
+"""What is known of the network that was measured: whether something is on, a rate, or a name."""
 
 
 class MetricUnit(StrEnum):
@@ -33,6 +39,7 @@ class MetricUnit(StrEnum):
     TFLOPS = "TFLOPS"
     GFLOPS = "GFLOPS"
     IOPS = "IOPS"
+    PER_SECOND = "/s"
     CELSIUS = "°C"
     WATTS = "W"
     MHZ = "MHz"
@@ -95,17 +102,30 @@ def metric(
     return Field(json_schema_extra={"metric": declared})
 
 
+@cache
+def _declarations(cls: type[BaseMetrics]) -> Mapping[str, MetricDeclaration]:
+    """Read a class once: a catalogue that is loaded asks for each of its limits."""
+    names = [name for name in cls.model_fields if name not in cls._BESIDE]
+    return MappingProxyType({name: _declaration(cls, name) for name in names})
+
+
 class BaseMetrics(BaseModel):
     """What one run measured. NaN, infinities, missing fields and wrong types are refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
-    _BESIDE: ClassVar[frozenset[str]] = frozenset({"details", "fingerprint", "pairs"})
+    _BESIDE: ClassVar[frozenset[str]] = frozenset(
+        {"details", "fingerprint", "num_nodes", "fabric", "pairs"}
+    )
 
     details: dict[str, str] = Field(
         default_factory=dict, description="By metric: what and where, at most 2 KB each."
     )
     fingerprint: str | None = Field(
         default=None, description="Of everything a threshold is calibrated against."
+    )
+    num_nodes: int | None = Field(default=None, description="How many nodes took part.")
+    fabric: dict[str, FabricFact] = Field(
+        default_factory=dict, description="What is known of the network; what is unknown is absent."
     )
 
     @classmethod
@@ -117,8 +137,7 @@ class BaseMetrics(BaseModel):
     @classmethod
     def declarations(cls) -> Mapping[str, MetricDeclaration]:
         """Return every metric of this class by name, in the order they are declared."""
-        names = [name for name in cls.model_fields if name not in cls._BESIDE]
-        return {name: _declaration(cls, name) for name in names}
+        return _declarations(cls)
 
     @classmethod
     def is_opt_in(cls, name: str) -> bool:
@@ -164,7 +183,7 @@ class BaseMetrics(BaseModel):
 
 
 class PairMetric(BaseModel):
-    """One metric of one ordered pair of nodes."""
+    """One metric of one ordered pair of nodes, over one link between them if it names one."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -172,6 +191,7 @@ class PairMetric(BaseModel):
     target: str = Field(min_length=1, description="Slurm node name.")
     metric: str
     value: float
+    link: str = Field(default="", max_length=63, description="Like mlx5_0:1.")
 
 
 class PairwiseNetworkMetrics(BaseMetrics):
@@ -200,6 +220,24 @@ def shown(value: object) -> str:
     if not isinstance(value, float) or value.is_integer():
         return f"{value:.0f}" if isinstance(value, float) else f"{value}"
     return f"{value:.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+
+
+_NAMED_FIRST = ("network", "rate")
+
+
+def fabric_words(fabric: Mapping[str, FabricFact]) -> str:
+    """Return the facts as a person reads them: network IB, rate 3200, without nvls.
+
+    In one order, whatever that of the mapping: PostgreSQL keeps none.
+    """
+    said = []
+    for name in sorted(fabric, key=lambda name: (name not in _NAMED_FIRST, name)):
+        fact = fabric[name]
+        if isinstance(fact, bool):
+            said.append(f"with {name}" if fact else f"without {name}")
+        else:
+            said.append(f"{name} {shown(fact)}")
+    return ", ".join(said)
 
 
 _UNIT_WORDS = frozenset(_UNITS.split())

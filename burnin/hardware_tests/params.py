@@ -23,9 +23,13 @@ class BadParams(ValueError):
 
 
 class TestParams(BaseModel):
-    """What may be turned. A knob that would move the right threshold belongs in the recipe."""
+    """What may be turned. A knob that would move the right threshold belongs in the recipe.
+
+    Of the params in `at_least` more proves as much and more: longer, or more of a list.
+    """
 
     __test__: ClassVar[bool] = False
+    at_least: ClassVar[frozenset[str]] = frozenset({"duration_s"})
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     @classmethod

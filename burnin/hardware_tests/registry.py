@@ -6,9 +6,35 @@ from collections.abc import Iterable, Mapping
 from difflib import SequenceMatcher, get_close_matches
 
 from burnin.hardware_tests.base import BaseTest
+from burnin.hardware_tests.multi_node.distributed_training import DistributedTraining
+from burnin.hardware_tests.multi_node.distributed_training_cpu import DistributedTrainingCpu
+from burnin.hardware_tests.multi_node.iperf_matrix import IperfMatrix
+from burnin.hardware_tests.multi_node.mpi_collective import MpiAllGather, MpiAllReduce, MpiAllToAll
+from burnin.hardware_tests.multi_node.nccl_collective import (
+    NcclAllGather,
+    NcclAllReduce,
+    NcclAllToAll,
+    NcclBroadcast,
+    NcclReduceScatter,
+    NcclSendrecv,
+)
+from burnin.hardware_tests.multi_node.parallel_storage import ParallelStorage
+from burnin.hardware_tests.pairwise.net_bandwidth import PairNetBandwidth, PairNetBandwidthGpu
+from burnin.hardware_tests.pairwise.net_latency import PairNetLatency, PairNetLatencyGpu
+from burnin.hardware_tests.single_node.cpu_stress import CpuStress
+from burnin.hardware_tests.single_node.dcgmi import Dcgmi
+from burnin.hardware_tests.single_node.gemm import Gemm
+from burnin.hardware_tests.single_node.gpu_burn import GpuBurn
 from burnin.hardware_tests.single_node.hello_world import HelloWorld
+from burnin.hardware_tests.single_node.hpcg import Hpcg
+from burnin.hardware_tests.single_node.hpl_cpu import HplCpu
+from burnin.hardware_tests.single_node.hpl_gpu import HplGpu, HplMxp
+from burnin.hardware_tests.single_node.memory_bandwidth import MemoryBandwidth
 from burnin.hardware_tests.single_node.memory_stress import MemoryStress
+from burnin.hardware_tests.single_node.nccl_loopback import NcclLoopback, NcclLoopbackNetwork
 from burnin.hardware_tests.single_node.node_health import NodeHealthCheckTest
+from burnin.hardware_tests.single_node.nvme import Nvme
+from burnin.hardware_tests.single_node.rvs import Rvs
 from burnin.hardware_tests.single_node.storage import Storage
 
 _REGISTERED_TESTS: tuple[type[BaseTest], ...] = (
@@ -16,6 +42,36 @@ _REGISTERED_TESTS: tuple[type[BaseTest], ...] = (
     NodeHealthCheckTest,
     MemoryStress,
     Storage,
+    CpuStress,
+    Nvme,
+    Dcgmi,
+    Rvs,
+    GpuBurn,
+    Gemm,
+    HplCpu,
+    NcclLoopback,
+    NcclLoopbackNetwork,
+    MemoryBandwidth,
+    HplGpu,
+    HplMxp,
+    Hpcg,
+    MpiAllReduce,
+    MpiAllGather,
+    MpiAllToAll,
+    IperfMatrix,
+    DistributedTraining,
+    DistributedTrainingCpu,
+    ParallelStorage,
+    PairNetBandwidth,
+    PairNetLatency,
+    PairNetBandwidthGpu,
+    PairNetLatencyGpu,
+    NcclAllReduce,
+    NcclAllGather,
+    NcclReduceScatter,
+    NcclAllToAll,
+    NcclSendrecv,
+    NcclBroadcast,
 )
 
 
@@ -42,14 +98,14 @@ def list_all_tests() -> tuple[type[BaseTest], ...]:
     return _REGISTERED_TESTS
 
 
-def refuse_confusing_slugs(tests: Iterable[type[BaseTest]]) -> None:
+def refuse_confusing_slugs(slugs: Iterable[str]) -> None:
     """Raise ConfusingSlugs for equal slugs and for such as differ by a letter or a dash."""
     seen: dict[str, str] = {}
-    for test in tests:
-        folded = test.slug.replace("-", "").removesuffix("s")
+    for slug in slugs:
+        folded = slug.replace("-", "").removesuffix("s")
         if near := _near(folded, seen):
-            raise ConfusingSlugs(f"{test.slug} and {seen[near]} are too alike: rename one")
-        seen[folded] = test.slug
+            raise ConfusingSlugs(f"{slug} and {seen[near]} are too alike: rename one")
+        seen[folded] = slug
 
 
 def _near(folded: str, seen: Mapping[str, str]) -> str:
@@ -59,4 +115,4 @@ def _near(folded: str, seen: Mapping[str, str]) -> str:
     return ""
 
 
-refuse_confusing_slugs(_REGISTERED_TESTS)
+refuse_confusing_slugs(test.slug for test in _REGISTERED_TESTS)

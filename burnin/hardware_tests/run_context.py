@@ -26,6 +26,7 @@ class RunContext:
 
     `nodelist` holds Slurm node names, in order; None leaves the choice to Slurm. With a nodelist
     `nodes` is forced to 1 and its length counts. `max_wait_minutes` is how long it may stay queued.
+    `gpus_per_node` is what a node of the resource class has, whether the test needs them or not.
     """
 
     token: AttemptToken
@@ -35,6 +36,7 @@ class RunContext:
     nodes: int = 1
     iterations: int = 1
     max_wait_minutes: int = 24 * 60
+    gpus_per_node: int = 0
 
     def __post_init__(self) -> None:
         _check_partition(self.partition)

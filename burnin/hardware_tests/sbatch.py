@@ -29,7 +29,9 @@ class UnsafeValue(ValueError):
 class RunnerLaunch:
     """How the runner is started on the node. Paths are absolute and the same on every node.
 
-    `path` is the node's PATH, `python` an interpreter's name or path.
+    `path` is the node's PATH, `python` an interpreter's name or path. `resource_class` is what the
+    node shall be, `gpu_maker` whose GPUs it has, and `container` the image that the tool comes
+    from; empty where none matters.
     """
 
     slug: str
@@ -38,6 +40,9 @@ class RunnerLaunch:
     attempt_dir: str
     python: str
     path: str
+    resource_class: str = ""
+    gpu_maker: str = ""
+    container: str = ""
 
     _PATHS: ClassVar[tuple[str, ...]] = ("bundle_path", "attempt_dir")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tarfile
 import zlib
 from pathlib import Path
@@ -36,7 +37,20 @@ def _extract(tar: tarfile.TarFile, destination: Path) -> None:
             raise TornArtifact(
                 f"custom artifacts of more than {MAX_MEMBERS} files or {MAX_UNPACKED_BYTES} bytes"
             )
-        tar.extract(member, destination, set_attrs=False, filter="data")
+        _write(tar, member, destination / member.name)
+
+
+def _write(tar: tarfile.TarFile, member: tarfile.TarInfo, path: Path) -> None:
+    """Write a plain file or directory. No link ever stands below the destination.
+
+    The tarfile of Debian 12's Python 3.11.2 has no `filter="data"` to do it with.
+    """
+    directory = path if member.isdir() else path.parent
+    directory.mkdir(parents=True, exist_ok=True)
+    content = tar.extractfile(member)  # None: a directory
+    if content is not None:
+        with content, path.open("wb") as file:
+            shutil.copyfileobj(content, file)
 
 
 def _refuse_odd(member: tarfile.TarInfo, names: set[str]) -> None:

@@ -1,18 +1,18 @@
 """fio 3 reports in JSON (`--output-format=json` or `json+`), also with notes before them.
 
+A report of `fio --client` is one too: its jobs name their host, and fio's sum stands apart.
 A report whose jobs carry an error is a report: the caller decides what error 5, 28 or 84 means.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, Field
 
-from burnin.hardware_tests.parsers import fio_words
+from burnin.hardware_tests.parsers import fio_words, json_report
+from burnin.hardware_tests.parsers.json_report import Edge
 from burnin.hardware_tests.parsers.refusal import ParseError, RefusalKind
 
 
@@ -33,10 +33,12 @@ class FioTransfer:
 class FioJob:
     """One entry of the report: a job, or the sum of a group under group_reporting.
 
-    `error` is an errno, 0 for none. A direction that moved nothing is None.
+    `error` is an errno, 0 for none. A direction that moved nothing is None. `host` is the server
+    that ran the job, None where fio ran it itself.
     """
 
     name: str
+    host: str | None
     group_id: int
     error: int
     options: dict[str, str]
@@ -47,10 +49,14 @@ class FioJob:
 
 @dataclass(frozen=True)
 class FioReport:
-    """The last complete report of the output; `notes` is what fio said outside of it."""
+    """The last complete report of the output; `notes` is what fio said outside of it.
+
+    `all_clients` is fio's own sum over several servers, None where there is none.
+    """
 
     version: str
     jobs: tuple[FioJob, ...]
+    all_clients: FioJob | None
     notes: tuple[str, ...]
 
     @property
@@ -59,17 +65,13 @@ class FioReport:
         return next((job.error for job in self.jobs if job.error), 0)
 
 
-class _Edge(BaseModel):
-    model_config = ConfigDict(allow_inf_nan=False, frozen=True)
-
-
-class _Latency(_Edge):
+class _Latency(Edge):
     mean: float = Field(ge=0)
     samples: int = Field(alias="N", ge=0)
-    percentile: dict[str, float] = {}
+    percentile: dict[str, float] = Field(default={})
 
 
-class _Transfer(_Edge):
+class _Transfer(Edge):
     io_bytes: int = Field(ge=0)
     bw_bytes: float = Field(ge=0)
     iops: float = Field(ge=0)
@@ -78,8 +80,9 @@ class _Transfer(_Edge):
     clat_ns: _Latency | None = None
 
 
-class _Job(_Edge):
+class _Job(Edge):
     jobname: str
+    hostname: str | None = None
     groupid: int
     error: int
     options: dict[str, str] = Field(alias="job options", default={})
@@ -88,73 +91,31 @@ class _Job(_Edge):
     trim: _Transfer
 
 
-class _Report(_Edge):
+class _Report(Edge):
     version: str = Field(alias="fio version", pattern=r"^fio-\d")
-    jobs: tuple[_Job, ...] = Field(min_length=1)
+    jobs: tuple[_Job, ...] = Field(
+        validation_alias=AliasChoices("jobs", "client_stats"), min_length=1
+    )
 
 
 def parse(text: str) -> FioReport:
     """Return the last report in `text`; raise ParseError if there is none to be trusted."""
-    outside, documents = _split(text)
+    outside, documents = json_report.split(text, tool="fio")
     if not documents:
         raise fio_words.refusal_without_report(text)
-    report = _validated(documents[-1])
+    _refuse_old_version(documents[-1])
+    report = json_report.validated(_Report, documents[-1], tool="fio")
+    sums = [job for job in report.jobs if _is_sum(job)]
     return FioReport(
         version=report.version,
-        jobs=tuple(_job(job) for job in report.jobs),
+        jobs=tuple(_job(job) for job in report.jobs if job not in sums),
+        all_clients=_job(sums[0]) if sums else None,
         notes=tuple(line for line in outside.splitlines() if line.strip()),
     )
 
 
-def _split(text: str) -> tuple[str, list[Any]]:
-    """Part the text into what stands outside of JSON documents, and the documents."""
-    outside, documents, position = "", [], 0
-    for start in _openings(text):
-        if start < position:
-            continue
-        outside += text[position:start]
-        document, position = _decode(text, start)
-        documents.append(document)
-    return outside + text[position:], documents
-
-
-def _openings(text: str) -> Iterator[int]:
-    """Yield where a line starts with a brace: fio starts each report so, and indents the rest."""
-    position = 0
-    for line in text.splitlines(keepends=True):
-        if line.startswith("{"):
-            yield position
-        position += len(line)
-
-
-def _decode(text: str, start: int) -> tuple[Any, int]:
-    decoder = json.JSONDecoder(parse_constant=_refuse_constant)
-    try:
-        return decoder.raw_decode(text, start)
-    except json.JSONDecodeError as error:
-        raise ParseError(
-            f"fio's JSON report is cut or damaged at line {error.lineno}: {error.msg}",
-            kind=RefusalKind.TRUNCATED,
-        ) from None
-    except (RecursionError, ValueError):
-        words = "fio's JSON report is nested too deeply, or holds a number of too many digits"
-        raise ParseError(words, kind=RefusalKind.MALFORMED) from None
-
-
-def _refuse_constant(constant: str) -> NoReturn:
-    raise ParseError(f"fio's report holds {constant}", kind=RefusalKind.MALFORMED)
-
-
-def _validated(document: Any) -> _Report:
-    _refuse_old_version(document)
-    try:
-        return _Report.model_validate(document)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(step) for step in first["loc"])
-        raise ParseError(
-            f"fio's report has no usable {place}: {first['msg']}", kind=RefusalKind.MALFORMED
-        ) from None
+def _is_sum(job: _Job) -> bool:
+    return job.hostname is not None and job.jobname == "All clients"
 
 
 def _refuse_old_version(document: dict[str, Any]) -> None:
@@ -169,6 +130,7 @@ def _refuse_old_version(document: dict[str, Any]) -> None:
 def _job(job: _Job) -> FioJob:
     return FioJob(
         name=job.jobname,
+        host=job.hostname,
         group_id=job.groupid,
         error=job.error,
         options=job.options,

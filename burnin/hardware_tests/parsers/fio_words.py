@@ -11,6 +11,7 @@ _TEXT_REPORT = re.compile(r"\(groupid=\d+, jobs=\d+\): err=\s*\d+")
 # In order of trust: a bad directory is followed by "failed parsing directory=", which alone
 # would blame the command line.
 _KINDS = (
+    (RefusalKind.CONNECT_ERROR, re.compile(r"failed to connect|client/server .* mismatch")),
     (
         RefusalKind.SETUP_ERROR,
         re.compile(

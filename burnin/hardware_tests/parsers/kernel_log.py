@@ -6,6 +6,13 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
+from burnin.hardware_tests.parsers import kernel_faults
+from burnin.hardware_tests.parsers.kernel_faults import (
+    EdacEvent,
+    IoError,
+    MachineCheck,
+    SxidEvent,
+)
 from burnin.hardware_tests.parsers.refusal import ParseError, RefusalKind
 
 ERROR_PRIORITY = 3  # syslog "err"; smaller is worse
@@ -60,6 +67,10 @@ class KernelLog:
     records: tuple[KernelRecord, ...]
     xids: tuple[XidEvent, ...]
     xid_counts: dict[int, int]
+    sxids: tuple[SxidEvent, ...]
+    machine_checks: tuple[MachineCheck, ...]
+    edac_events: tuple[EdacEvent, ...]
+    io_errors: tuple[IoError, ...]
     errors: tuple[KernelRecord, ...]
     out_of_memory_lines: int
     oom_kill_lines: int
@@ -75,11 +86,16 @@ def parse(text: str) -> KernelLog:
         for line in text.splitlines()
         if line.strip() and not re.match(r" [A-Z_]+=", line)
     )
-    xids = tuple(xid for record in records if (xid := _xid(record.message)))
+    messages = [record.message for record in records]
+    xids = tuple(filter(None, map(_xid, messages)))
     return KernelLog(
         records=records,
         xids=xids,
         xid_counts=dict(sorted(Counter(event.xid for event in xids).items())),
+        sxids=tuple(filter(None, map(kernel_faults.sxid, messages))),
+        machine_checks=tuple(filter(None, map(kernel_faults.machine_check, messages))),
+        edac_events=tuple(filter(None, map(kernel_faults.edac, messages))),
+        io_errors=tuple(filter(None, map(kernel_faults.io_error, messages))),
         errors=tuple(record for record in records if _is_error(record)),
         out_of_memory_lines=_count(records, "Out of memory:"),
         oom_kill_lines=_count(records, "oom-kill:"),

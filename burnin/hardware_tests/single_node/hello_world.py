@@ -42,6 +42,8 @@ class Hello(BaseModel):
 class HelloWorld(SingleNodeTest):
     slug = Slugs.HELLO_WORLD
     display_name = "Hello, world"
+    takes_s = 2
+    silent_for_s = 300.0
     params_class = HelloWorldParams
     metrics_class = HelloWorldMetrics
     thresholds_class = HelloWorldThresholds

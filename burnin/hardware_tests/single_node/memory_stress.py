@@ -49,6 +49,8 @@ class MemoryStressThresholds(Thresholds):
 class MemoryStress(SingleNodeTest):
     slug = Slugs.MEMORY_STRESS
     display_name = "Memory stress"
+    takes_s = 60
+    silent_for_s = 300.0  # stressapptest reports every 10 s
     params_class = MemoryStressParams
     metrics_class = MemoryStressMetrics
     thresholds_class = MemoryStressThresholds

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -82,10 +83,16 @@ class StorageThresholds(Thresholds):
 class Storage(SingleNodeTest):
     slug = Slugs.STORAGE
     display_name = "Local storage"
+    takes_s = 30
     params_class = StorageParams
     metrics_class = StorageMetrics
     thresholds_class = StorageThresholds
     fingerprint_tools = ("fio",)
+
+    @classmethod
+    def expected_duration_s(cls, params: Mapping[str, Any]) -> int:
+        """Three phases take as long as the params say; the first takes what its size takes."""
+        return cls.takes_s + 3 * int(params["duration_s"])
 
     def make_batch_config(self, context: RunContext) -> SlurmBatchConfig:
         return make_single_node_slurm_batch_config(context, gpus_per_node=0)

@@ -2,48 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic import ValidationError
 
 from burnin.hardware_tests.located_yaml import BadYaml, Located, located, read
-from burnin.hardware_tests.metrics import BaseMetrics, MetricDeclaration
-from burnin.hardware_tests.thresholds.magnitude import implausible
-from burnin.hardware_tests.thresholds.schema import Bound, Standing, Thresholds, ThresholdSet
+from burnin.hardware_tests.resource_classes import HARDWARE
+from burnin.hardware_tests.thresholds.entry import (
+    Entry,
+    HasThresholds,
+    read_bound,
+    refuse_unknown_keys,
+)
+from burnin.hardware_tests.thresholds.errors import BadThresholds, NoThresholds
+from burnin.hardware_tests.thresholds.schema import Bound, Standing, ThresholdSet
 from runner.contract.slugs import all_slugs
 
 THRESHOLDS_YAML = Path(__file__).with_name("thresholds.yaml")
 DEFAULTS = "defaults"
+NO_DEFAULT = "no release states a limit of it for this class"
 
 _TOP_KEYS = frozenset({"version", "resource_classes", "tests"})
-_ENTRY_KEYS = {
-    "value": frozenset({"value", "source", "confidence", "fingerprint"}),
-    "not_gated": frozenset({"not_gated"}),
-    "uncalibrated": frozenset({"uncalibrated"}),
-}
-
-
-class NoThresholds(LookupError):
-    """There is no limit for this test on this class. The message says what to add, and where."""
-
-
-class BadThresholds(ValueError):
-    """thresholds.yaml says something that cannot be meant. The message begins with its line."""
-
-
-class HasThresholds(Protocol):
-    """The part of a test class that has limits."""
-
-    @property
-    def slug(self) -> str: ...
-    @property
-    def metrics_class(self) -> type[BaseMetrics]: ...
-    @property
-    def thresholds_class(self) -> type[Thresholds]: ...
 
 
 @dataclass(frozen=True)
@@ -88,6 +70,26 @@ def stated_limits(
     return thresholds.version, {name: dict(entries[name].stated) for name in thresholds.bounds}
 
 
+def default_limits(
+    test: HasThresholds, resource_class: str, *, path: Path = THRESHOLDS_YAML
+) -> tuple[str, dict[str, dict[str, Any]]]:
+    """Return, like `stated_limits`, what the file says of any class, for one that it does not know.
+
+    What it says of single classes alone is uncalibrated here. Raises NoThresholds or BadThresholds.
+    """
+    try:
+        file = read_thresholds(path, known=(test.slug,))
+    except BadYaml as error:
+        raise BadThresholds(str(error)) from None
+    entries = _entries(file.tests.get(test.slug, Located()), DEFAULTS)
+    bounds = {name: dict(entry.stated) for name, entry in entries.items()}
+    for name, declared in test.metrics_class.declarations().items():
+        if declared.better and not declared.gate_reason:
+            bounds.setdefault(name, {"uncalibrated": NO_DEFAULT})
+    load_stated(test, resource_class, bounds, version=file.version)
+    return file.version, bounds
+
+
 def known_resource_classes(path: Path = THRESHOLDS_YAML) -> tuple[str, ...]:
     """Return the classes that limits can be stated for. Raises BadThresholds."""
     try:
@@ -99,20 +101,20 @@ def known_resource_classes(path: Path = THRESHOLDS_YAML) -> tuple[str, ...]:
 def read_thresholds(path: Path = THRESHOLDS_YAML, *, known: tuple[str, ...] = ()) -> ThresholdFile:
     """Return the file, its outer keys checked. Raises BadThresholds or BadYaml."""
     top = read(path)
-    _refuse_unknown_keys(top, _TOP_KEYS, what="key")
+    refuse_unknown_keys(top, _TOP_KEYS, what="key")
     for key in sorted(_TOP_KEYS - set(top)):
         raise BadThresholds(f"{path.name}:1: {key!r} is missing")
     classes = tuple(str(each) for each in top["resource_classes"])
     tests = top["tests"]
     if not isinstance(tests, Located):
         raise BadThresholds(f"{top.at('tests')}: 'tests' must map slugs to limits")
-    _refuse_unknown_keys(tests, {*all_slugs(), *known}, what="test")
+    refuse_unknown_keys(tests, {*all_slugs(), *known}, what="test")
     for slug, entry in tests.items():
         if not isinstance(entry, Located):
             raise BadThresholds(
                 f"{tests.at(slug)}: {slug} must map 'defaults' or classes to limits"
             )
-        _refuse_unknown_keys(entry, {DEFAULTS, *classes}, what="resource class")
+        refuse_unknown_keys(entry, {DEFAULTS, *classes}, what="resource class")
     return ThresholdFile(path.name, str(top["version"]), classes, tests)
 
 
@@ -125,25 +127,20 @@ def _load(test: HasThresholds, resource_class: str, file: ThresholdFile) -> Thre
     if test.slug not in file.tests:
         raise NoThresholds(f"{file.name} has no limits for {test.slug}: add tests: {test.slug}:")
     bounds = {
-        name: _bound(test, name, entry, version=file.version)
+        name: read_bound(test, name, entry, version=file.version)
         for name, entry in _entries(file.tests[test.slug], resource_class).items()
     }
     _refuse_missing(test, resource_class, bounds, file)
     _refuse_undecided(test, bounds, file)
     _validate(test, bounds, file)
     ordered = {name: bounds[name] for name in test.metrics_class.declarations() if name in bounds}
-    return ThresholdSet(test.slug, resource_class, file.version, ordered)
+    hardware = HARDWARE.get(resource_class)
+    return ThresholdSet(test.slug, resource_class, file.version, ordered, hardware)
 
 
-@dataclass(frozen=True)
-class _Entry:
-    where: str
-    stated: Located
-
-
-def _entries(limits: Located, resource_class: str) -> dict[str, _Entry]:
+def _entries(limits: Located, resource_class: str) -> dict[str, Entry]:
     """Return the entries by metric: those of the class stand before the defaults."""
-    found: dict[str, _Entry] = {}
+    found: dict[str, Entry] = {}
     for key in (DEFAULTS, resource_class):
         block = limits.get(key, Located())
         if not isinstance(block, Located):
@@ -151,71 +148,8 @@ def _entries(limits: Located, resource_class: str) -> dict[str, _Entry]:
         for name, stated in block.items():
             if not isinstance(stated, Located):
                 raise BadThresholds(f"{block.at(name)}: {name} needs value, source and confidence")
-            found[name] = _Entry(block.at(name), stated)
+            found[name] = Entry(block.at(name), stated)
     return found
-
-
-def _bound(test: HasThresholds, name: str, entry: _Entry, *, version: str) -> Bound:
-    declared = test.metrics_class.declarations().get(name)
-    if declared is None or declared.better is None or not test.thresholds_class.gates(name):
-        raise BadThresholds(
-            f"{entry.where}: {test.slug} has no limit called {name!r}: "
-            f"see {test.thresholds_class.__name__}"
-        )
-    kind = _kind(entry, name)
-    _refuse_unknown_keys(entry.stated, _ENTRY_KEYS[kind], what=f"key of {name}")
-    if kind != "value":
-        return Bound(
-            metric=name,
-            value=None,
-            better=declared.better,
-            unit=declared.unit,
-            version=version,
-            standing=Standing(kind),
-            why=_text(entry, name, kind),
-        )
-    return Bound(
-        metric=name,
-        value=_value(entry, declared),
-        better=declared.better,
-        unit=declared.unit,
-        version=version,
-        source=_text(entry, name, "source"),
-        confidence=_confidence(entry, name),
-        fingerprint=_text(entry, name, "fingerprint") if "fingerprint" in entry.stated else None,
-    )
-
-
-def _kind(entry: _Entry, name: str) -> str:
-    kinds = [kind for kind in _ENTRY_KEYS if kind in entry.stated]
-    if len(kinds) != 1:
-        raise BadThresholds(
-            f"{entry.where}: {name} must state one of value, not_gated, uncalibrated"
-        )
-    return kinds[0]
-
-
-def _value(entry: _Entry, declared: MetricDeclaration) -> float:
-    value = entry.stated["value"]
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise BadThresholds(f"{entry.where}: {declared.name} is {value!r}, which is no number")
-    if slip := implausible(value, declared):
-        raise BadThresholds(f"{entry.where}: {declared.name} is {value:g} {declared.unit}: {slip}")
-    return value
-
-
-def _text(entry: _Entry, name: str, key: str) -> str:
-    text = entry.stated.get(key)
-    if not isinstance(text, str) or not text.strip():
-        raise BadThresholds(f"{entry.where}: {name} must say its {key} in words")
-    return text.strip()
-
-
-def _confidence(entry: _Entry, name: str) -> str:
-    confidence = _text(entry, name, "confidence")
-    if confidence not in ("A", "B", "C"):
-        raise BadThresholds(f"{entry.where}: the confidence of {name} is A, B or C")
-    return confidence
 
 
 def _refuse_missing(
@@ -267,11 +201,3 @@ def _excused(test: HasThresholds, name: str) -> bool:
 def _wants_int(test: HasThresholds, name: str) -> bool:
     field = test.thresholds_class.model_fields.get(name)
     return field is not None and field.annotation is int
-
-
-def _refuse_unknown_keys(mapping: Located, known: frozenset[str] | set[str], *, what: str) -> None:
-    for key in mapping:
-        if key not in known:
-            raise BadThresholds(
-                f"{mapping.at(key)}: there is no {what} {key!r}; known: {', '.join(sorted(known))}"
-            )

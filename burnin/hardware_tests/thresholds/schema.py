@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from burnin.hardware_tests.metrics import Better, MetricUnit
+from burnin.hardware_tests.metrics import Better, FabricFact, MetricUnit
+from fleet.hardware import Hardware
 
 
 class Thresholds(BaseModel):
@@ -51,6 +52,10 @@ class Bound:
     """One limit as thresholds.yaml states it. `value` is None unless it gates.
 
     `fingerprint` is set on a calibrated limit: it holds only for a result with the same one.
+    `num_nodes` is set on a limit that moves with the number of nodes: it holds for that many only.
+    `fabric` holds the facts of the network that it was published for: it holds for such results.
+    `by_fabric` are the limits of several fabrics, of which none decides for any other: the bound
+    itself then is uncalibrated.
     `why` is the reason of a bound that does not gate.
     """
 
@@ -62,19 +67,27 @@ class Bound:
     source: str = ""
     confidence: str = ""
     fingerprint: str | None = None
+    num_nodes: int | None = None
     standing: Standing = Standing.GATES
     why: str = ""
+    fabric: Mapping[str, FabricFact] = field(default_factory=dict)
+    by_fabric: tuple[Bound, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return the bound as it is stored beside an evaluation."""
-        return {**vars(self)}
+        each = [limit.as_json() for limit in self.by_fabric]
+        return {**vars(self), "fabric": dict(self.fabric), "by_fabric": each}
 
 
 @dataclass(frozen=True)
 class ThresholdSet:
-    """Every bound of one test on one resource class, by metric name."""
+    """Every bound of one test on one resource class, by metric name.
+
+    `hardware` is what nodes of the class are made of; None: it was not stated.
+    """
 
     slug: str
     resource_class: str
     version: str
     bounds: Mapping[str, Bound]
+    hardware: Hardware | None = None

@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from burnin.runner_bundle import BrokenBundle, build_runner
+from burnin.runner_bundle import BrokenBundle, UnprovenBundle, build_runner
 from runner.contract.slugs import all_slugs
 
 
@@ -22,7 +22,7 @@ class Command(BaseCommand):
     def handle(self, *_args: Any, destination: Path, **_options: Any) -> None:
         try:
             bundle = build_runner(destination)
-        except (BrokenBundle, OSError) as error:
+        except (BrokenBundle, UnprovenBundle, OSError) as error:
             raise CommandError(f"no bundle was built: {error}") from error
         missing = sorted(set(all_slugs()) - set(bundle.slugs))
         if missing:

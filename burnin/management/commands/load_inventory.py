@@ -5,19 +5,20 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from burnin.management.hardware_tests import bad_input
 from burnin.satellite.config import BadSite
 from burnin.satellite.messages import NodeSeen
 from burnin.workflow import inventory, wiring
 from burnin.workflow.inventory import NoInventory
+from fleet.management.command import EXIT_BAD_INPUT, HubCommand
 from fleet.models import ResourceClass, Site
 
 NAMES_SHOWN = 10
 
 
-class Command(BaseCommand):
+class Command(HubCommand):
     help = (
         "Create the nodes of a site that Slurm lists and the inventory does not have. The list is "
         "the satellite's if it is fresh; else Slurm is asked directly, where the site's TOML file "
@@ -35,7 +36,7 @@ class Command(BaseCommand):
         try:
             self._load(options, wiring.SystemClock().now())
         except (NoInventory, *bad_input.ERRORS) as error:
-            raise CommandError(str(error), returncode=bad_input.EXIT_BAD_INPUT) from error
+            raise CommandError(str(error), returncode=EXIT_BAD_INPUT) from error
 
     def _load(self, options: dict[str, Any], now: datetime) -> None:
         resource_class = _class(options["resource_class"])

@@ -5,22 +5,25 @@ from argparse import ArgumentParser
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from burnin.management.hardware_tests.bad_input import EXIT_BAD_INPUT
+from burnin.models.audit import Actor
 from burnin.storage.store import StoreRefused, StoreUnreachable
 from burnin.workflow import site_check, wiring
+from burnin.workflow.site_check import CheckRefused
 from burnin.workflow.site_queue import QueueUnreachable
 from burnin.workflow.sites import why_silent
+from fleet.management.command import EXIT_BAD_INPUT, HubCommand
 from fleet.models import Site
 
+WHO = Actor("the command line")
 EXIT_NOT_GOOD = 1
 EXIT_NO_ANSWER = 3
 LOOK_EVERY_S = 1.0
 DEFAULT_WAIT_S = 300
 
 
-class Command(BaseCommand):
+class Command(HubCommand):
     help = (
         "Probe a site through its satellite and store what it can do. "
         "Exit 0: jobs may be sent; 1: a probe failed; 3: no answer in time; 64: nothing was asked."
@@ -32,7 +35,7 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         clock = wiring.SystemClock()
-        site = _open_site(options["site"], clock.now())
+        site = _site(options["site"])
         request_id = _ask(site, clock.now())
         self.stdout.write(f"asked the satellite of {site.name} (check {request_id})")
         self.stdout.flush()
@@ -60,22 +63,19 @@ class Command(BaseCommand):
         sys.exit(EXIT_NOT_GOOD)
 
 
-def _open_site(name: str, now: datetime) -> Site:
+def _site(name: str) -> Site:
     site = Site.objects.filter(name=name).first()
     if site is None:
         known = ", ".join(Site.objects.values_list("name", flat=True)) or "none"
         raise _refused(f"there is no site {name!r:.60} (known: {known})")
-    if not site.is_enabled:
-        raise _refused(f"site {name} is switched off: enable it first")
-    if why := why_silent(site, now):
-        raise _refused(why)
     return site
 
 
 def _ask(site: Site, now: datetime) -> str:
+    store, queue = wiring.store(), wiring.site_queue()
     try:
-        return site_check.ask(site, store=wiring.store(), queue=wiring.site_queue(), now=now)
-    except (QueueUnreachable, StoreUnreachable, StoreRefused) as error:
+        return site_check.ask_by(WHO, site, store=store, queue=queue, now=now)
+    except (CheckRefused, QueueUnreachable, StoreUnreachable, StoreRefused) as error:
         raise _refused(str(error)) from error
 
 

@@ -9,8 +9,10 @@ from burnin.hardware_tests.parsers.registry import UnknownTool
 from burnin.hardware_tests.registry import UnknownSlug
 from burnin.hardware_tests.run_context import BadRunContext
 from burnin.hardware_tests.sbatch import UnsafeValue
-from burnin.hardware_tests.thresholds.loader import BadThresholds, NoThresholds
+from burnin.hardware_tests.thresholds.errors import BadThresholds, NoThresholds
 from burnin.hardware_tests.unpack import TornArtifact
+from burnin.management.scaffold.names import ScaffoldRefused
+from burnin.runner_bundle import BrokenBundle, UnprovenBundle
 from burnin.satellite.config import BadSite
 from burnin.slurm.cluster import (
     ClusterUnreachable,
@@ -24,8 +26,7 @@ from burnin.slurm.hostlist import BadHostList
 from burnin.workflow.author_loop import Refused
 from burnin.workflow.cancel import CancelRefused
 from burnin.workflow.plan import PlanRefused
-
-EXIT_BAD_INPUT = 64
+from fleet.management.database import DatabaseNotReady
 
 ERRORS = (
     AmbiguousArtifact,
@@ -35,8 +36,10 @@ ERRORS = (
     BadRunContext,
     BadSite,
     BadThresholds,
+    BrokenBundle,
     CancelRefused,
     ClusterUnreachable,
+    DatabaseNotReady,
     HostKeyRefused,
     LoginHostFailed,
     LoginRefused,
@@ -45,10 +48,12 @@ ERRORS = (
     NoThresholds,
     PlanRefused,
     Refused,
+    ScaffoldRefused,
     SlurmRefused,
     TornArtifact,
     UnknownSlug,
     UnknownTool,
+    UnprovenBundle,
     UnsafeValue,
     WrongAttempt,
 )

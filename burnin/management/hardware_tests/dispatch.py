@@ -4,14 +4,13 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
 from types import FrameType
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import OutputWrapper
 
-from burnin.management.hardware_tests import order, through_hub, verdict
+from burnin.management.hardware_tests import order, through_hub, unread, verdict
 from burnin.satellite.config import SiteConfig
 from burnin.workflow import wiring
 from burnin.workflow.author_loop import Loop, run_once
@@ -39,7 +38,7 @@ def dispatch(stdout: OutputWrapper, options: dict[str, Any]) -> int:
             stdout,
             options,
             clock,
-            tell=lambda line: _tell(stdout, clock.now(), line),
+            tell=lambda line: _tell(stdout, clock, line),
             why_stop=clock.why_stop,
         )
 
@@ -57,7 +56,7 @@ def _dispatch_from_here(
             site=site,
             cluster=wiring.cluster(site),
             clock=clock,
-            tell=lambda line: _tell(stdout, clock.now(), line),
+            tell=lambda line: _tell(stdout, clock, line),
             stop=clock.why_stop,
         )
         report = run_once(loop, asked, bundle=bundle, destination=settings.VAR_DIR / "attempts")
@@ -65,11 +64,6 @@ def _dispatch_from_here(
     if options["evidence"]:
         verdict.write_evidence(stdout, asked, report)
     return verdict.EXIT_CODES[report.judgement.verdict]
-
-
-def _tell(stdout: OutputWrapper, now: datetime, line: str) -> None:
-    stdout.write(f"{now:%H:%M:%S}  {line}")
-    stdout.flush()
 
 
 class _Clock(wiring.SystemClock):
@@ -85,8 +79,22 @@ class _Clock(wiring.SystemClock):
         else:
             self.wanted.wait(seconds)
 
+    def stop(self, words: str) -> None:
+        self.words = words
+        self.wanted.set()
+
     def why_stop(self) -> str:
         return f"cancelled by the operator ({self.words})" if self.wanted.is_set() else ""
+
+
+def _tell(stdout: OutputWrapper, clock: _Clock, line: str) -> None:
+    """Print a line at once. Nobody is left to end a run whose output nobody reads: cancel it."""
+    try:
+        stdout.write(f"{clock.now():%H:%M:%S}  {line}")
+        stdout.flush()
+    except BrokenPipeError:
+        unread.write_no_more(stdout)
+        clock.stop("nobody reads its output any more")
 
 
 @contextmanager
@@ -101,8 +109,7 @@ def _interruptible() -> Iterator[_Clock]:
 
     def on_signal(number: int, frame: FrameType | None) -> None:
         restore()
-        clock.words = STOPS[signal.Signals(number)]
-        clock.wanted.set()
+        clock.stop(STOPS[signal.Signals(number)])
 
     def restore() -> None:
         for number in heeded:

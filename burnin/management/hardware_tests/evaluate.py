@@ -11,10 +11,11 @@ from burnin.hardware_tests.metadata import HardwareTestMetadata
 from burnin.hardware_tests.params import parse_params
 from burnin.hardware_tests.registry import get_test_class
 from burnin.management.hardware_tests import verdict
-from burnin.management.hardware_tests.bad_input import EXIT_BAD_INPUT
 from burnin.management.hardware_tests.order import DEFAULT_RESOURCE_CLASS
 from burnin.slurm.states import outcome_of
 from burnin.workflow.judge import EndedRun, judge
+from fleet.management.command import EXIT_BAD_INPUT
+from runner.contract import artifacts as contract
 from runner.contract.wire import AttemptToken
 
 
@@ -34,6 +35,7 @@ def evaluate(stdout: OutputWrapper, options: dict[str, Any]) -> int:
     test_class = get_test_class(options["slug"])
     test_class.load_thresholds(options["resource_class"])
     directory: Path = options["artifacts"]
+    _require_attempt(directory)
     metadata = read_metadata(directory)
     found = AttemptToken(metadata.run_id, metadata.attempt)
     judgement = judge(
@@ -48,8 +50,21 @@ def evaluate(stdout: OutputWrapper, options: dict[str, Any]) -> int:
             directory=directory,
         )
     )
+    stdout.write(
+        f"by the limits that this release ships for {options['resource_class']}; "
+        "those of a hub may have been edited since"
+    )
     verdict.write(stdout, judgement)
     return verdict.EXIT_CODES[judgement.verdict]
+
+
+def _require_attempt(directory: Path) -> None:
+    if not directory.is_dir():
+        sentence = f"{directory} is no directory: give that of an attempt"
+        raise CommandError(sentence, returncode=EXIT_BAD_INPUT)
+    if not (path := directory / contract.METADATA).is_file():
+        sentence = f"there is no {path}: it is no attempt, or one that did not end by itself"
+        raise CommandError(sentence, returncode=EXIT_BAD_INPUT)
 
 
 def _said_params(metadata: HardwareTestMetadata) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from burnin.hardware_tests.params import parse_params
 from burnin.hardware_tests.registry import get_test_class
+from burnin.hardware_tests.resource_classes import hardware_of
 from burnin.hardware_tests.run_context import BadRunContext, RunContext
 from burnin.slurm import hostlist
 from burnin.workflow.render import Order
@@ -21,10 +22,14 @@ def add_options(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--partition", help="of Slurm; a site of the hub has its own")
     parser.add_argument("--timeout", required=True, type=int, metavar="MINUTES")
-    parser.add_argument("--nodelist", metavar="HOSTLIST", help="like n[1-4]; else Slurm chooses")
-    parser.add_argument("--nodes", type=int, default=1, help="how many, where Slurm chooses")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--nodelist", metavar="HOSTLIST", help="like n[1-4]; else any will do")
+    where.add_argument("--nodes", type=int, help="how many, where any will do (1)")
     parser.add_argument("--iterations", type=int, default=1)
-    parser.add_argument("--resource-class", default=DEFAULT_RESOURCE_CLASS)
+    parser.add_argument(
+        "--resource-class",
+        help=f"whose limits decide ({DEFAULT_RESOURCE_CLASS}); the hub knows each node's own",
+    )
 
 
 def order_from(options: dict[str, Any]) -> Order:
@@ -37,10 +42,13 @@ def order_from(options: dict[str, Any]) -> Order:
         token=AttemptToken(str(uuid.uuid4()), 1),
         partition=options["partition"],
         timeout_minutes=options["timeout"],
-        nodelist=None if names is None else tuple(hostlist.expand(names)),
-        nodes=options["nodes"],
+        nodelist=None if names is None else tuple(hostlist.expand_typed(names)),
+        nodes=1 if options["nodes"] is None else options["nodes"],
         iterations=options["iterations"],
     )
-    test_class.load_thresholds(options["resource_class"])
+    resource_class = options["resource_class"] or DEFAULT_RESOURCE_CLASS
+    test_class.load_thresholds(resource_class)
     params = parse_params(test_class, options["params"])
-    return Order(test_class(), params, context, options["resource_class"])
+    test = test_class()
+    test.make_batch_config(context)  # refuses more nodes than the test is for
+    return Order(test, params, context, hardware_of(resource_class))

@@ -7,14 +7,16 @@ from django.core.management.base import CommandError, OutputWrapper
 
 from burnin.hardware_tests.parsers.refusal import ParseError
 from burnin.hardware_tests.parsers.registry import parse_to_json
-from burnin.management.hardware_tests.bad_input import EXIT_BAD_INPUT
+from burnin.management.hardware_tests.tools import TOOLS
+from burnin.slurm.refusal import SlurmParseError
+from fleet.management.command import EXIT_BAD_INPUT
 
 MAX_BYTES = 64 << 20
 
 
 def add_verbs(verbs: Any) -> None:
     parser = verbs.add_parser("parse", help="a tool's output as JSON")
-    parser.add_argument("tool", help="fio, stressapptest, kernel-log, …")
+    parser.add_argument("tool", help="one of " + ", ".join(TOOLS))
     parser.add_argument("file", type=Path)
     parser.set_defaults(act=parse)
 
@@ -23,8 +25,8 @@ def parse(stdout: OutputWrapper, options: dict[str, Any]) -> int:
     path: Path = options["file"]
     text = _read(path)
     try:
-        stdout.write(parse_to_json(options["tool"], text))
-    except ParseError as error:
+        stdout.write(parse_to_json(options["tool"], text, TOOLS))
+    except (ParseError, SlurmParseError) as error:
         raise CommandError(f"{path} is refused ({error.kind}): {error.reason}") from error
     return 0
 

@@ -10,7 +10,7 @@ from burnin.hardware_tests.registry import get_test_class, list_all_tests
 
 
 def add_verbs(verbs: Any) -> None:
-    listing = verbs.add_parser("list", help="every test, one line each")
+    listing = verbs.add_parser("list", help="every test, and about how long it takes")
     listing.set_defaults(act=list_tests)
     schema = verbs.add_parser("schema", help="a test's params, metrics and thresholds as JSON")
     schema.add_argument("slug")
@@ -21,8 +21,13 @@ def list_tests(stdout: OutputWrapper, _: dict[str, Any]) -> int:
     tests = list_all_tests()
     width = max(len(test.slug) for test in tests)
     for test in tests:
-        stdout.write(f"{test.slug:<{width}}  {test.display_name}")
+        takes = _about(catalogue.expected_duration_s(test))
+        stdout.write(f"{test.slug:<{width}}  {takes:>6}  {test.display_name}")
     return 0
+
+
+def _about(seconds: int) -> str:
+    return f"{seconds} s" if seconds < 120 else f"{round(seconds / 60)} min"
 
 
 def show_schema(stdout: OutputWrapper, options: dict[str, Any]) -> int:

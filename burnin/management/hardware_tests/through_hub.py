@@ -1,6 +1,7 @@
 """A test sent the way operators' jobs go: planned here, carried by hub and satellite, followed."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from django.core.management.base import OutputWrapper
@@ -9,17 +10,20 @@ from burnin.hardware_tests.params import json_object
 from burnin.hardware_tests.run_context import BadRunContext
 from burnin.management.hardware_tests import verdict
 from burnin.models import Job, TestRun
+from burnin.models.audit import Actor
 from burnin.models.job import JobState
 from burnin.slurm import hostlist
 from burnin.states import RunState, Verdict
 from burnin.workflow import wiring
 from burnin.workflow.author_loop import Clock
-from burnin.workflow.cancel import cancel_job
+from burnin.workflow.cancel import CancelRefused, cancel_job
+from burnin.workflow.dispatch import usable_nodes
 from burnin.workflow.plan import JobRequest, PlanRefused, StepRequest, plan_job
+from fleet.management.database import require_tables
 from fleet.models import Site
 
 LOOK_EVERY_S = 1.0
-WHO = "the command line"
+WHO = Actor("the command line")
 WORST_FIRST = (
     Verdict.FAILED,
     Verdict.INCONCLUSIVE,
@@ -40,8 +44,9 @@ def dispatch(
 ) -> int:
     """Plan a job of one test, follow it to its end, and return the exit code of its worst run.
 
-    Raises PlanRefused.
+    Raises PlanRefused and DatabaseNotReady.
     """
+    require_tables()
     request = _request(options)
     job = plan_job(request, store=wiring.store(), bells=wiring.bells(), now=clock.now())
     stdout.write(f"{options['slug']} at site {request.site.name}, job {job.pk}")
@@ -69,20 +74,36 @@ def write_run(stdout: OutputWrapper, run: TestRun) -> None:
 
 def _request(options: dict[str, Any]) -> JobRequest:
     site = _site(options)
-    if options.get("nodes", 1) != 1 or options.get("evidence"):
+    if options.get("evidence"):
         raise BadRunContext(
-            "through the hub, --nodes and --evidence mean nothing: name the nodes, and see "
-            "`hardware_tests debug RUN_ID`"
+            "through the hub, --evidence means nothing: see `hardware_tests debug RUN_ID`"
         )
-    if options["nodelist"] is None:
-        raise BadRunContext("the hub sends jobs to named nodes: give --nodelist")
+    if options["resource_class"] is not None:
+        raise BadRunContext(
+            "the hub judges each node by the class that its inventory names: "
+            "leave --resource-class out"
+        )
     step = StepRequest(
         slug=options["slug"],
         timeout_minutes=options["timeout"],
         params=json_object(options["slug"], options["params"]),
         iterations=options["iterations"],
     )
-    return JobRequest(site, hostlist.expand(options["nodelist"]), steps=(step,))
+    return JobRequest(site, _node_names(site, options), steps=(step,), by=WHO)
+
+
+def _node_names(site: Site, options: dict[str, Any]) -> list[str]:
+    if options["nodelist"] is not None:
+        return hostlist.expand_typed(options["nodelist"])
+    if options["nodes"] is None:
+        raise BadRunContext("the hub sends jobs to known nodes: give --nodelist or --nodes")
+    found = usable_nodes(site, at_most=options["nodes"])
+    if not 0 < options["nodes"] == len(found):
+        raise BadRunContext(
+            f"{options['nodes']} nodes were asked for, and site {site.name} has {len(found)} "
+            "that can be used"
+        )
+    return found
 
 
 def _site(options: dict[str, Any]) -> Site:
@@ -106,14 +127,19 @@ def _follow(
         if (reason := why_stop()) and not is_cancelled:
             is_cancelled = True
             tell(f"cancelling: {reason}")
-            queue = wiring.site_queue()
-            cancel_job(job, by=WHO, reason=reason, queue=queue, now=clock.now())
+            _cancel(job, reason, clock)
         for run in TestRun.objects.filter(job=job).order_by("created_at"):
             line = _line(run)
             if told.get(str(run.pk)) != line:
                 told[str(run.pk)] = line
                 tell(line)
         job.refresh_from_db()
+
+
+def _cancel(job: Job, reason: str, clock: Clock) -> None:
+    # A job that is done by now is refused: it keeps the verdict that it has.
+    with suppress(CancelRefused):
+        cancel_job(job, by=WHO, reason=reason, queue=wiring.site_queue(), now=clock.now())
 
 
 def _line(run: TestRun) -> str:

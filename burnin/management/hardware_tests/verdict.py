@@ -27,7 +27,8 @@ def write(stdout: OutputWrapper, judgement: Judgement) -> None:
         for row in _rows(judgement.measured):
             stdout.write("  " + row)
     cause = f" ({judgement.cause})" if judgement.cause else ""
-    stdout.write(f"{judgement.verdict.upper()}{cause}: {judgement.reason}")
+    reason = " ".join(judgement.reason.split())  # a tool's own words may have lines
+    stdout.write(f"{judgement.verdict.upper()}{cause}: {reason}")
 
 
 def write_evidence(stdout: OutputWrapper, order: Order, report: Report) -> None:
@@ -36,7 +37,7 @@ def write_evidence(stdout: OutputWrapper, order: Order, report: Report) -> None:
     stdout.write("evidence:")
     stdout.write(f"  run id       {order.token.run_id}, attempt {order.token.attempt}")
     if snapshot is None:
-        stdout.write("  Slurm        the record is lost")
+        stdout.write("  Slurm        knows no job of it")
     else:
         codes = f"exit {snapshot.exit_code}, derived {snapshot.derived_exit_code}"
         job = f"job {snapshot.job_id} {snapshot.state} on {snapshot.node_list}"
@@ -46,7 +47,8 @@ def write_evidence(stdout: OutputWrapper, order: Order, report: Report) -> None:
         stdout.write(f"  fingerprint  {metrics.fingerprint}")
         for each in metrics.to_metrics_response():
             stdout.write(f"  metric       {each['name']} = {each['value']} {each['unit']}".rstrip())
-    stdout.write(f"  artifacts    {report.directory}")
+    if report.directory.is_dir():
+        stdout.write(f"  artifacts    {report.directory}")
 
 
 def _rows(measured: Measured) -> list[str]:

@@ -1,6 +1,9 @@
 """Bad input gets one clear sentence, the exit code for it, and leaves nothing half-written."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +14,9 @@ from burnin.management.commands.hardware_tests import Command
 from burnin.management.hardware_tests import parse
 from burnin.tests.cli.conftest import Hardware
 
+ROOT = Path(__file__).resolve().parents[3]
 BAD_INPUT = 64
+EXIT_UNREAD = 141  # what a shell says of a command that SIGPIPE ended
 HELLO = ("dispatch", "single-node.hello-world", "--local", "--partition", "main", "--timeout", "5")
 STRESS = ("dispatch", "single-node.memory-stress", "--local", "--partition", "main")
 
@@ -42,12 +47,14 @@ def no_slurm(monkeypatch: pytest.MonkeyPatch) -> None:
         ((*HELLO, "--nodelist", "n1,n[1-2]"), r"names n1 more than once"),
         ((*STRESS, "--timeout", "0"), r"timeout in minutes"),
         ((*HELLO, "--resource-class", "h100-sxm9"), r"no resource class 'h100-sxm9'.*cpu-generic"),
+        ((*HELLO, "--nodes", "2"), r"a single-node test runs on one node a job, not on 2"),
+        ((*HELLO, "--nodelist", "n[1-2]"), r"a single-node test runs on one node a job, not on 2"),
         (HELLO, r"no Slurm to use on this machine: set SLURM_CONF .*make cluster"),
         ((*HELLO[:2], "--local", "--timeout", "5"), r"no partition was named"),
         (("parse", "floppy", "x"), r"x cannot be read: No such file"),
         (
             ("evaluate", "single-node.hello-world", "--artifacts", "/nowhere"),
-            r"no metadata\.json",
+            r"^/nowhere is no directory: give that of an attempt",
         ),
     ],
 )  # fmt: skip
@@ -59,6 +66,7 @@ def test_a_mistake_gets_one_sentence(
     assert said.exit_code == BAD_INPUT
     assert re.search(sentence, said.error)
     assert "\n" not in said.error
+    assert said.stdout == ""
     assert not (tmp_path / "var").exists()
 
 
@@ -157,14 +165,37 @@ def test_an_option_that_does_not_parse_is_bad_input_and_no_verdict(
         Command().run_from_argv(["manage.py", "hardware_tests", *HELLO[:-1], "soon"])
 
     assert ending.value.code == BAD_INPUT
-    assert "argument --timeout: invalid int value: 'soon'" in capsys.readouterr().err
+    assert capsys.readouterr().err == (
+        "manage.py hardware_tests dispatch: argument --timeout: invalid int value: 'soon'; "
+        "see `manage.py hardware_tests dispatch --help`\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["dance"], "argument VERB: invalid choice: 'dance'"),
+        ([], "the following arguments are required: VERB"),
+        (["list", "--colour"], "unrecognized arguments: --colour"),
+    ],
+)
+def test_a_verb_that_does_not_parse_is_bad_input_and_no_verdict(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+) -> None:
+    with pytest.raises(SystemExit) as ending:
+        Command().run_from_argv(["manage.py", "hardware_tests", *arguments])
+
+    said = capsys.readouterr().err
+    assert ending.value.code == BAD_INPUT
+    assert said.startswith(f"manage.py hardware_tests: {words}")
+    assert said.endswith("; see `manage.py hardware_tests --help`\n")
+    assert said.count("\n") == 1
 
 
 @pytest.mark.parametrize(
     ("error", "exit_code", "words"),
     [
         (PermissionError(13, "Permission denied", "/x"), BAD_INPUT, "/x: Permission denied"),
-        (BrokenPipeError(32, "Broken pipe"), BAD_INPUT, "Broken pipe"),
         (KeyboardInterrupt(), 130, "a job that Slurm has taken goes on"),
     ],
 )
@@ -178,6 +209,24 @@ def test_what_ends_a_command_is_said_in_one_sentence(
         Command().handle(act=act)
 
     assert refused.value.returncode == exit_code
+
+
+@pytest.mark.parametrize("buffering", ["", "1"])
+def test_what_nobody_reads_any_more_ends_in_silence(buffering: str) -> None:
+    ours, theirs = os.pipe()
+    os.close(ours)
+    done = subprocess.run(
+        [sys.executable, "manage.py", "hardware_tests", "list"],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONUNBUFFERED": buffering},
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+        timeout=60,
+        check=False,
+    )
+    os.close(theirs)
+
+    assert (done.returncode, done.stderr) == (EXIT_UNREAD, b"")
 
 
 def test_a_database_without_tables_is_named_with_what_to_do() -> None:

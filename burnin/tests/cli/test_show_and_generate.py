@@ -5,8 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from burnin.hardware_tests.registry import get_test_class
 from burnin.tests.attempts import TOKEN, write_attempt
 from burnin.tests.cli.conftest import Hardware
+from burnin.tests.hardware_tests.single_node.attempts import (
+    canned_attempt,
+    most_calibrated,
+    uncalibrated,
+)
 from runner.contract.slugs import Slugs, all_slugs
 
 CANNED = Path(__file__).resolve().parents[3] / "fixtures" / "artifacts"
@@ -15,7 +21,11 @@ CANNED = Path(__file__).resolve().parents[3] / "fixtures" / "artifacts"
 def test_list_names_every_test(hardware_tests: Hardware) -> None:
     said = hardware_tests("list")
 
-    assert [line.split()[0] for line in said.stdout.splitlines()] == list(all_slugs())
+    lines = said.stdout.splitlines()
+    assert [line.split()[0] for line in lines] == list(all_slugs())
+    assert [" ".join(line.split()[1:3]) for line in lines if "single-node.gpu-burn" in line] == [
+        "16 min"
+    ]
 
 
 @pytest.mark.parametrize("slug", all_slugs())
@@ -47,6 +57,14 @@ def test_evaluate_judges_artifacts_that_are_here(hardware_tests: Hardware, tmp_p
 
     assert said.exit_code == 0
     assert said.stdout.splitlines()[-1].startswith("PASSED: ")
+    assert said.stdout.startswith("by the limits that this release ships for cpu-generic;")
+
+
+def test_evaluate_says_where_there_is_no_attempt(hardware_tests: Hardware, tmp_path: Path) -> None:
+    said = hardware_tests("evaluate", "single-node.hello-world", "--artifacts", str(tmp_path))
+
+    assert said.exit_code == 64
+    assert said.error.startswith(f"there is no {tmp_path}/metadata.json: ")
 
 
 def test_evaluate_refuses_another_attempt(hardware_tests: Hardware, tmp_path: Path) -> None:
@@ -68,9 +86,15 @@ VERDICTS = {"pass": (0, "PASSED"), "fault": (1, "FAILED"), "error": (2, "ERRORED
 def test_evaluate_tells_pass_fault_and_error_apart(
     hardware_tests: Hardware, slug: str, kind: str
 ) -> None:
-    exit_code, word = VERDICTS[kind]
+    test = get_test_class(slug)
+    with canned_attempt(slug, "pass") as collector:
+        metrics = test().measure(collector)
+    limits = most_calibrated(test, metrics)
+    cannot_pass = kind == "pass" and uncalibrated(metrics, limits)
+    exit_code, word = VERDICTS["error" if cannot_pass else kind]
+    recorded = ("--artifacts", str(CANNED / slug / kind))
 
-    said = hardware_tests("evaluate", slug, "--artifacts", str(CANNED / slug / kind))
+    said = hardware_tests("evaluate", slug, *recorded, "--resource-class", limits.resource_class)
 
     assert said.exit_code == exit_code
     assert said.stdout.splitlines()[-1].startswith(word)

@@ -11,7 +11,15 @@ import pytest
 from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
-from burnin.satellite.messages import CheckOrder, Finding, Message, SiteChecked
+from burnin.models import AuditEntry
+from burnin.satellite.messages import (
+    CheckOrder,
+    ClockOwner,
+    ClockSeen,
+    Finding,
+    Message,
+    SiteChecked,
+)
 from burnin.storage.memory import MemoryStore
 from burnin.tests.models.world import make_site
 from burnin.workflow import site_check, wiring
@@ -36,8 +44,10 @@ class AnsweringQueue:
             raise QueueUnreachable("the broker did not answer: start Redis")
         assert isinstance(order, CheckOrder)
         if self.findings is not None:
-            fact = SiteChecked(request_id=order.request_id, findings=self.findings)
-            site_check.record(Site.objects.get(name=site_name), fact, datetime.now(UTC))
+            clocks = tuple(ClockSeen(whose=owner, ahead_s=0.0) for owner in ClockOwner)
+            fact = SiteChecked(request_id=order.request_id, findings=self.findings, clocks=clocks)
+            site = Site.objects.get(name=site_name)
+            site_check.record(site, fact, datetime.now(UTC), skew_s=0.0)
 
 
 class QuickClock(wiring.SystemClock):
@@ -60,7 +70,8 @@ def queue(monkeypatch: pytest.MonkeyPatch, settings: Settings, tmp_path: Path) -
 @pytest.fixture
 def check(queue: AnsweringQueue) -> Callable[..., Said]:
     site = make_site()
-    Site.objects.filter(pk=site.pk).update(heartbeat_at=datetime.now(UTC))
+    reach = {"clock_skew_s": 0.0}
+    Site.objects.filter(pk=site.pk).update(heartbeat_at=datetime.now(UTC), reach=reach)
 
     def call(*arguments: str) -> Said:
         stdout = io.StringIO()
@@ -82,6 +93,17 @@ def test_a_site_whose_probes_are_good_can_take_jobs(check: Callable[..., Said]) 
     assert "good  python on the node  3.11.2" in said
     assert said.endswith("site east can take jobs\n")
     assert Site.objects.get().is_checked
+
+
+def test_who_asked_from_the_command_line_is_in_the_audit(check: Callable[..., Said]) -> None:
+    check("east")
+
+    entry = AuditEntry.objects.get()
+    assert (entry.user_name, entry.action, entry.object_name) == (
+        "the command line",
+        "check site",
+        "east",
+    )
 
 
 def test_a_failed_probe_is_named_and_the_site_stays_closed(
@@ -119,6 +141,27 @@ def test_a_site_without_a_satellite_is_refused_at_once(check: Callable[..., Said
 
     assert code == 64
     assert said == "no satellite of site east has ever reported: start it at the site"
+
+
+def test_a_satellite_that_does_not_say_its_time_is_refused_at_once(
+    check: Callable[..., Said],
+) -> None:
+    Site.objects.update(reach={"clock_skew_s": None})
+
+    code, said = check("east")
+
+    assert code == 64
+    assert said.startswith("the satellite of site east does not say what time it has")
+
+
+def test_a_satellite_whose_clock_is_off_is_refused_at_once(check: Callable[..., Said]) -> None:
+    Site.objects.update(reach={"clock_skew_s": -1200.0})
+
+    assert check("east") == (
+        64,
+        "the clock of the satellite of site east is 1200 s behind the hub's: "
+        "orders would be lost; set it by NTP",
+    )
 
 
 def test_a_site_that_is_switched_off_is_refused(check: Callable[..., Said]) -> None:

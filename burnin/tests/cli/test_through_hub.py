@@ -1,6 +1,7 @@
 """`hardware_tests dispatch --site`: the test author's way through the hub, on a simulated site."""
 
 import io
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -11,6 +12,7 @@ from django.core.management.base import OutputWrapper
 from burnin.hardware_tests.run_context import BadRunContext
 from burnin.management.hardware_tests import through_hub
 from burnin.models import Job
+from burnin.models.job import JobState
 from burnin.states import Verdict
 from burnin.tests.workflow.simulated import Hub, make_hub
 from burnin.tests.workflow.workloads import failing, hello
@@ -41,7 +43,7 @@ class Author:
 
     hub: Hub
     told: list[str] = field(default_factory=list)
-    wants_to_stop: bool = False
+    wants_to_stop: Callable[[], bool] = lambda: False
     output: str = ""
 
     def dispatches(self, **changes: Any) -> int:
@@ -51,8 +53,10 @@ class Author:
             "partition": None,
             "timeout": 30,
             "nodelist": "n[1-2]",
+            "nodes": None,
             "iterations": 1,
             "site": "east",
+            "resource_class": None,
             **changes,
         }
         stdout = io.StringIO()
@@ -61,7 +65,7 @@ class Author:
             options,
             HubClock(self.hub),
             tell=self.told.append,
-            why_stop=lambda: "Ctrl-C" if self.wants_to_stop and len(self.told) > 2 else "",
+            why_stop=lambda: "Ctrl-C" if self.wants_to_stop() else "",
         )
         self.output = stdout.getvalue()
         return code
@@ -111,18 +115,45 @@ def test_every_verdict_has_its_rank() -> None:
 
 def test_ctrl_c_cancels_the_job_and_waits_for_slurm(author: Author) -> None:
     author.hub.site.workload = lambda order: hello(order, duration_s=1000)
-    author.wants_to_stop = True
+    author.wants_to_stop = lambda: len(author.told) > 2
 
     assert author.dispatches() == 4
     assert "cancelling: Ctrl-C" in author.told
     assert Job.objects.get().cancel_reason == "cancelled by the command line: Ctrl-C"
 
 
+def test_ctrl_c_before_anything_is_submitted_skips_the_runs(author: Author) -> None:
+    author.hub.is_on = False  # nothing is dispatched
+    author.wants_to_stop = lambda: True
+
+    assert author.dispatches() == 4
+    assert "n1: SKIPPED: cancelled by the command line: Ctrl-C" in author.output
+    assert not author.hub.site.workloads_asked
+
+
+def test_ctrl_c_that_comes_too_late_changes_no_verdict(author: Author) -> None:
+    author.wants_to_stop = lambda: Job.objects.get().state == JobState.DONE
+
+    assert author.dispatches() == 0
+    assert "n1: PASSED: " in author.output
+
+
+def test_as_many_nodes_as_were_asked_for_are_chosen(author: Author) -> None:
+    assert author.dispatches(nodelist=None, nodes=2) == 0
+
+    assert "n1: PASSED: " in author.output
+    assert "n2: PASSED: " in author.output
+
+
 @pytest.mark.parametrize(
     ("changes", "error", "words"),
     [
         ({"site": "mars"}, PlanRefused, "the hub has no site 'mars' (known: east)"),
-        ({"nodelist": None}, BadRunContext, "give --nodelist"),
+        ({"nodelist": None}, BadRunContext, "give --nodelist or --nodes"),
+        ({"nodelist": None, "nodes": 3}, BadRunContext, "site east has 2 that can be used"),
+        ({"nodelist": None, "nodes": 0}, BadRunContext, "0 nodes were asked for"),
+        ({"evidence": True}, BadRunContext, "--evidence means nothing"),
+        ({"resource_class": "cpu-generic"}, BadRunContext, "leave --resource-class out"),
         ({"partition": "moon"}, PlanRefused, "go to its partition main"),
         ({"nodelist": "n9"}, PlanRefused, "has no node n9"),
     ],

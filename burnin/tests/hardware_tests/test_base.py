@@ -1,5 +1,6 @@
 """Half a test cannot be made, and each refusal names the piece."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -123,3 +124,24 @@ def test_measuring_stamps_the_fingerprint(attempt: ArtifactCollector) -> None:
 
     assert metrics.fingerprint == Toy().measure(attempt).fingerprint
     assert len(metrics.fingerprint or "") == 16
+    assert metrics.num_nodes == len(attempt.metadata.node_names)
+
+
+def test_a_report_may_know_the_version_that_the_node_could_not_ask(
+    attempt: ArtifactCollector,
+) -> None:
+    class InContainer(Toy):
+        slug = "single-node.toy-in-a-container"
+        fingerprint_tools = ("tool",)
+
+        def tool_versions(self, artifact_collector: ArtifactCollector) -> Mapping[str, str]:
+            return {"tool": "2.0"}
+
+    class Silent(InContainer):
+        slug = "single-node.toy-without-a-version"
+
+        def tool_versions(self, artifact_collector: ArtifactCollector) -> Mapping[str, str]:
+            return {}
+
+    assert InContainer().measure(attempt).fingerprint
+    assert Silent().measure(attempt).fingerprint is None

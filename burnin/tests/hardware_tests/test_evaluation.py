@@ -145,6 +145,42 @@ def test_a_calibrated_limit_holds_only_for_its_fingerprint(stamp: str | None) ->
     assert other.reason.endswith(f"calibrated for abc, this result is {stamp}: uncalibrated")
 
 
+@pytest.mark.parametrize("count", [None, 1, 3, 8])
+def test_a_limit_of_some_nodes_holds_for_no_other_number(count: int | None) -> None:
+    of_two = replace(toy_limits().bounds["read_bandwidth"], num_nodes=2)
+    limits = toy_limits(read_bandwidth=of_two)
+
+    assert Toy.evaluate(toy_metrics(num_nodes=2), limits).passed
+    other = Toy.evaluate(toy_metrics(num_nodes=count), limits)
+    assert other.status is ERRORED
+    assert other.reason == (
+        f"the threshold of read_bandwidth is that of 2 nodes, this result is of {count}: "
+        "uncalibrated"
+    )
+
+
+def test_a_gate_that_does_not_hold_fails_beside_an_uncalibrated_limit() -> None:
+    limits = toy_limits(
+        read_latency=uncalibrated("read_latency", Better.LOWER, MetricUnit.MICROSECONDS)
+    )
+
+    result = Toy.evaluate(toy_metrics(responded=0), limits)
+
+    assert (result.status, result.reason) == (
+        FAILED,
+        "Drives that answered 0, must be exactly 1",
+    )
+    assert [each.metric for each in result.entries] == ["read_bandwidth", "responded"]
+
+
+def test_what_is_no_number_is_an_error_beside_a_gate_that_does_not_hold() -> None:
+    unmeasured = {**toy_metrics().model_dump(), "read_latency": math.nan, "responded": 0}
+
+    result = Toy.evaluate(ToyMetrics.model_construct(None, **unmeasured), toy_limits())
+
+    assert result.status is ERRORED
+
+
 def test_a_threshold_of_another_direction_is_an_error() -> None:
     limits = toy_limits(read_bandwidth=bound("read_bandwidth", 6.0, Better.LOWER, MetricUnit.GB_S))
 

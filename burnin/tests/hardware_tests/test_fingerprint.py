@@ -1,11 +1,15 @@
 """Equal names for equal recipes, another one for whatever moves the right threshold."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from burnin.hardware_tests.artifacts import open_artifacts
 from burnin.hardware_tests.base import BaseTest
-from burnin.hardware_tests.fingerprint import fingerprint_of
+from burnin.hardware_tests.fingerprint import digest_of, fingerprint_of
+from burnin.hardware_tests.single_node.hello_world import HelloWorld
+from burnin.tests.attempts import TOKEN, write_attempt
 from burnin.tests.hardware_tests.toy import Toy
 
 
@@ -47,6 +51,24 @@ def test_another_tool_container_or_node_count_has_another_fingerprint(
     changes: dict[str, Any],
 ) -> None:
     assert stamp(recipe(), **changes) != stamp(recipe())
+
+
+def test_an_image_is_known_by_its_digest_else_by_its_reference() -> None:
+    digest = f"sha256:{'ab' * 32}"
+
+    assert digest_of(f"docker://nvcr.io/nvidia/hpc@{digest}") == digest
+    assert digest_of("/images/nccl-tests-2.21.sqsh") == "/images/nccl-tests-2.21.sqsh"
+    assert digest_of("") == ""
+
+
+def test_another_image_makes_a_measurement_one_of_another_fingerprint(tmp_path: Path) -> None:
+    stamps: set[str | None] = set()
+    for image in ("", "/images/a.sqsh", "/images/b.sqsh"):
+        place = write_attempt(tmp_path / str(len(stamps)), container=image)
+        with open_artifacts(place, TOKEN) as collector:
+            stamps.add(HelloWorld().measure(collector).fingerprint)
+
+    assert len(stamps) == 3
 
 
 def test_a_tool_that_does_not_matter_changes_nothing() -> None:

@@ -11,16 +11,20 @@ from pathlib import Path
 import pytest
 from jinja2 import UndefinedError
 
-from burnin.hardware_tests.base import BaseTest
 from burnin.hardware_tests.batch import (
     BadBatchConfig,
     SlurmBatchConfig,
     make_multi_node_slurm_batch_config,
     make_single_node_slurm_batch_config,
 )
-from burnin.hardware_tests.registry import list_all_tests
 from burnin.hardware_tests.sbatch import TEMPLATE, RunnerLaunch, UnsafeValue, quote, render
-from burnin.tests.hardware_tests.golden import GOLDEN, SHA256, golden_launch, golden_script
+from burnin.tests.hardware_tests.golden import (
+    GOLDEN,
+    SHA256,
+    golden_launch,
+    golden_script,
+    golden_scripts,
+)
 from burnin.tests.hardware_tests.toy import TOKEN, context
 from runner.contract.wire import ExitCode
 
@@ -32,17 +36,32 @@ def config(**changes: object) -> SlurmBatchConfig:
     return replace(whole, **changes)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("test", list_all_tests(), ids=lambda test: test.slug)
-def test_each_test_renders_its_golden_script(test: type[BaseTest]) -> None:
-    golden = GOLDEN / f"{test.slug}.sh"
-
-    assert golden_script(test) == golden.read_text(), (
+@pytest.mark.parametrize("name", golden_scripts())
+def test_each_test_renders_its_golden_script(name: str) -> None:
+    assert golden_script(*golden_scripts()[name]) == (GOLDEN / f"{name}.sh").read_text(), (
         "if the change is meant: python -m burnin.tests.hardware_tests.golden"
     )
 
 
 def test_there_is_no_golden_script_without_a_test() -> None:
-    assert {path.stem for path in GOLDEN.iterdir()} == {test.slug for test in list_all_tests()}
+    assert {path.stem for path in GOLDEN.iterdir()} == set(golden_scripts())
+
+
+def test_the_workload_is_told_its_class_its_gpus_and_its_container(tmp_path: Path) -> None:
+    content = "import os; print(os.environ.get('BURN_IN_RESOURCE_CLASS'), end=' ')\n"
+    content += "print(os.environ.get('BURN_IN_GPU_MAKER'), end=' ')\n"
+    content += "print(os.environ.get('BURN_IN_CONTAINER'))\n"
+    (tmp_path / "runner.pyz").write_text(content)
+    launch = replace(
+        golden_launch(
+            SLUG, TOKEN, resource_class="h200-8x", gpu_maker="NVIDIA", container="a $(reboot) b"
+        ),
+        bundle_path=str(tmp_path / "runner.pyz"),
+        bundle_sha256=hashlib.sha256(content.encode()).hexdigest(),
+        path=os.defpath,
+    )
+
+    assert run(render(config(), launch)).stdout == "h200-8x NVIDIA a $(reboot) b\n"
 
 
 def test_every_value_in_the_template_is_quoted() -> None:

@@ -1,5 +1,7 @@
 """thresholds.yaml: what it gives, and every slip it refuses, with the line."""
 
+import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,13 +10,9 @@ from pydantic import Field
 
 from burnin.hardware_tests.base import BaseTest, SingleNodeTest
 from burnin.hardware_tests.metrics import Better, MetricDeclaration, MetricUnit
-from burnin.hardware_tests.registry import list_all_tests
-from burnin.hardware_tests.thresholds.loader import (
-    BadThresholds,
-    NoThresholds,
-    known_resource_classes,
-    load,
-)
+from burnin.hardware_tests.registry import get_test_class, list_all_tests
+from burnin.hardware_tests.thresholds.errors import BadThresholds, NoThresholds
+from burnin.hardware_tests.thresholds.loader import load, load_stated, stated_limits
 from burnin.hardware_tests.thresholds.magnitude import implausible
 from burnin.hardware_tests.thresholds.schema import GenericThresholds, Standing
 from burnin.tests.hardware_tests.toy import (
@@ -25,6 +23,7 @@ from burnin.tests.hardware_tests.toy import (
     ToyThresholds,
     thresholds_file,
 )
+from runner.contract.slugs import Slugs
 
 VALUE_6 = "{value: 6, source: data sheet, confidence: A}"
 
@@ -46,8 +45,11 @@ def test_a_bound_carries_value_direction_unit_version_and_source(tmp_path: Path)
         "source": "data sheet",
         "confidence": "A",
         "fingerprint": None,
+        "num_nodes": None,
         "standing": "gates",
         "why": "",
+        "fabric": {},
+        "by_fabric": [],
     }
     assert limits.bounds["disk_space"].standing is Standing.NOT_GATED
     assert limits.bounds["disk_space"].why == "any machine may be full"
@@ -115,9 +117,18 @@ def test_a_test_whose_limits_never_decide_is_refused(tmp_path: Path) -> None:
         ("{value: 6, source: s}", "must say its confidence in words"),
         ("{value: 6, source: s, confidence: D}", "is A, B or C"),
         ("{value: 6, source: s, confidence: A, fingerprint: ''}", "must say its fingerprint"),
+        ("{value: 6, source: s, confidence: A, num_nodes: 1}", "for 1 nodes: give 2 or more"),
+        ("{value: 6, source: s, confidence: A, num_nodes: '2'}", "for '2' nodes: give 2 or more"),
+        ("{value: 6, source: s, confidence: A, num_nodes: true}", "for True nodes: give 2"),
         ("{value: 6, source: s, confidence: A, unit: MB}", "no key of read_bandwidth 'unit'"),
-        ("{value: 6, not_gated: because}", "must state one of value, not_gated, uncalibrated"),
-        ("{source: s, confidence: A}", "must state one of value, not_gated, uncalibrated"),
+        (
+            "{value: 6, not_gated: because}",
+            "must state one of value, by_fabric, not_gated, uncalibrated",
+        ),
+        (
+            "{source: s, confidence: A}",
+            "must state one of value, by_fabric, not_gated, uncalibrated",
+        ),
         ("{not_gated: }", "must say its not_gated in words"),
         ("6", "needs value, source and confidence"),
     ],
@@ -210,21 +221,24 @@ def test_plain_numbers_need_no_schema_of_their_own(tmp_path: Path) -> None:
     assert plain.catalogue_thresholds() == {"read_bandwidth": 6.0}
 
 
-@pytest.mark.parametrize("test", list_all_tests(), ids=lambda test: test.slug)
-@pytest.mark.parametrize("resource_class", known_resource_classes())
+@pytest.mark.parametrize(
+    ("test", "resource_class"),
+    [(test, each) for test in list_all_tests() for each in test.resource_classes()],
+    ids=lambda each: getattr(each, "slug", each),
+)
 def test_the_shipped_limits_pass_each_tests_own_schema(
     test: type[BaseTest], resource_class: str
 ) -> None:
     limits = load(test, resource_class)
 
-    assert any(bound.standing is Standing.GATES for bound in limits.bounds.values())
+    assert any(bound.standing is not Standing.NOT_GATED for bound in limits.bounds.values())
 
 
 def shipped_gates() -> list[tuple[MetricDeclaration, float]]:
     return [
         (test.metrics_class.declarations()[bound.metric], bound.value)
         for test in list_all_tests()
-        for resource_class in known_resource_classes()
+        for resource_class in test.resource_classes()
         for bound in load(test, resource_class).bounds.values()
         if bound.value
     ]
@@ -262,3 +276,42 @@ def test_a_unit_without_a_window_asks_for_one() -> None:
     declared = replace(ToyMetrics.declarations()["read_bandwidth"], plausible=None)
 
     assert "declare metric(MetricUnit.GB_S, …, plausible=" in implausible(6, declared)
+
+
+def _by_fabric(*limits: str) -> str:
+    return f"{{by_fabric: [{', '.join(limits)}]}}"
+
+
+def _limit(value: float, **more: str) -> str:
+    said = "".join(f", {name}: {text}" for name, text in more.items())
+    return f"{{value: {value}, source: s, confidence: A{said}}}"
+
+
+@pytest.mark.parametrize(
+    ("slip", "sentence"),
+    [
+        (_limit(6, fabric="{speed: fast}"), "the fabric of read_bandwidth must state some of"),
+        (_limit(6, fabric="{nvls: 1}"), "nvls of read_bandwidth cannot be 1"),
+        (_by_fabric(_limit(6)), "must list two values or more"),
+        (_by_fabric("{not_gated: because}", _limit(6)), "must list two values or more"),
+        (_by_fabric(_limit(6), "7"), "must list limits"),
+        (
+            _by_fabric(_limit(6, num_nodes="2"), _limit(7, fabric="{nvls: true}")),
+            "two limits of read_bandwidth hold for one result: 6 and 7",
+        ),
+        (_by_fabric(_limit(6000, num_nodes="2"), _limit(7, num_nodes="4")), "is the unit right?"),
+    ],
+)
+def test_a_slip_in_limits_by_network_is_refused(tmp_path: Path, slip: str, sentence: str) -> None:
+    with pytest.raises(BadThresholds, match=re.escape(sentence)):
+        Toy.load_thresholds("cpu-generic", changed(tmp_path, VALUE_6, slip))
+
+
+def test_limits_by_network_are_the_same_from_the_file_and_from_a_database() -> None:
+    test = get_test_class(Slugs.NCCL_ALL_GATHER)
+    version, stated = stated_limits(test, "h100-sxm5-8x")
+
+    kept = load_stated(test, "h100-sxm5-8x", json.loads(json.dumps(stated)), version=version)
+
+    assert kept.bounds == test.load_thresholds("h100-sxm5-8x").bounds
+    assert [each.value for each in kept.bounds["bus_bandwidth"].by_fabric] == [321, 150, 60, 307]

@@ -7,7 +7,7 @@ import pytest
 
 from burnin.hardware_tests.parsers import fio
 from burnin.hardware_tests.parsers.refusal import ParseError, RefusalKind
-from burnin.tests.hardware_tests.parsers.corpus import SHIPPED
+from burnin.tests.hardware_tests.parsers.corpus.recordings import SHIPPED
 
 SEQREAD = (SHIPPED / "fio" / "seqread_json.json").read_text()
 
@@ -140,3 +140,27 @@ def test_words_without_a_report_are_refused_in_fios_own_words(words: str, kind: 
 def test_a_bomb_is_refused(bomb: str) -> None:
     with pytest.raises(ParseError, match="nested too deeply, or holds a number"):
         fio.parse(bomb)
+
+
+def of_clients(*entries: tuple[str, str, int]) -> str:
+    """Return a report of `fio --client`, made of the only job there is."""
+    report = json.loads(SEQREAD)
+    [job] = report.pop("jobs")
+    report["client_stats"] = [
+        {**job, "jobname": name, "hostname": host, "error": error} for name, host, error in entries
+    ]
+    return json.dumps(report)
+
+
+def test_jobs_of_several_servers_name_them_and_their_sum_stands_apart() -> None:
+    report = fio.parse(of_clients(("w", "n1", 0), ("w", "n2", 5), ("All clients", "n2", 0)))
+
+    assert [(job.host, job.error) for job in report.jobs] == [("n1", 0), ("n2", 5)]
+    assert report.error == 5
+    assert report.all_clients is not None and report.all_clients.read is not None
+
+
+def test_a_server_that_does_not_answer_is_a_connection_error() -> None:
+    refused = refusal_of("fio: connect: Connection refused\nfio: failed to connect to n1:8765\n")
+
+    assert refused.kind is RefusalKind.CONNECT_ERROR

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from burnin.hardware_tests.parsers.refusal import ParseError
-from burnin.hardware_tests.parsers.registry import UnknownTool, parse_to_json
+from burnin.hardware_tests.parsers.registry import PARSERS, UnknownTool, parse_to_json
 
 
 def test_an_unknown_tool_is_told_its_near_match() -> None:
@@ -12,7 +12,7 @@ def test_an_unknown_tool_is_told_its_near_match() -> None:
 
 
 def test_an_unknown_tool_without_near_match_is_told_what_is_known() -> None:
-    with pytest.raises(UnknownTool, match="known are fio, kernel-log, stressapptest"):
+    with pytest.raises(UnknownTool, match=f"known are {', '.join(PARSERS)}"):
         parse_to_json("zzz", "")
 
 

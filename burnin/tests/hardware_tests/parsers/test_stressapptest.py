@@ -6,7 +6,7 @@ import pytest
 
 from burnin.hardware_tests.parsers import stressapptest
 from burnin.hardware_tests.parsers.refusal import ParseError, RefusalKind
-from burnin.tests.hardware_tests.parsers.corpus import SHIPPED
+from burnin.tests.hardware_tests.parsers.corpus.recordings import SHIPPED
 
 PASSED = (SHIPPED / "stressapptest" / "pass_6s.txt").read_text()
 FAULTY = (SHIPPED / "stressapptest" / "force_errors.txt").read_text()

@@ -8,7 +8,7 @@ from burnin.hardware_tests.artifacts import MissingArtifact
 from burnin.hardware_tests.evaluation import EvaluationStatus, NotMeasured
 from burnin.hardware_tests.parsers.refusal import ParseError
 from burnin.hardware_tests.single_node.memory_stress import MemoryStress, MemoryStressMetrics
-from burnin.tests.hardware_tests.parsers.corpus import SHIPPED
+from burnin.tests.hardware_tests.parsers.corpus.recordings import SHIPPED
 from burnin.tests.hardware_tests.single_node.attempts import judged, made_up_attempt
 
 RECORDED = SHIPPED / "stressapptest"

@@ -9,12 +9,13 @@ import pytest
 from burnin.hardware_tests.artifacts import MissingArtifact
 from burnin.hardware_tests.evaluation import EvaluationStatus, NotMeasured
 from burnin.hardware_tests.params import BadParams, parse_params
-from burnin.hardware_tests.single_node.node_health import (
-    NodeHealthCheckTest,
-    NodeHealthMetrics,
-    NodeHealthParams,
-)
+from burnin.hardware_tests.run_context import RunContext
+from burnin.hardware_tests.single_node.health.metrics import NodeHealthMetrics
+from burnin.hardware_tests.single_node.health.params import NodeHealthParams
+from burnin.hardware_tests.single_node.node_health import NodeHealthCheckTest
 from burnin.tests.hardware_tests.single_node.attempts import judged, made_up_attempt
+from runner.contract.health import SECTION_OF
+from runner.contract.wire import AttemptToken
 
 GIB = 1024**3
 EVERY_CHECK = NodeHealthParams().checks
@@ -31,13 +32,19 @@ HEALTHY: dict[str, Any] = {
 
 
 def extracted(
-    directory: Path, checks: tuple[str, ...] = EVERY_CHECK, **changes: Any
+    directory: Path,
+    checks: tuple[str, ...] = EVERY_CHECK,
+    asked_for: tuple[str, ...] = (),
+    **changes: Any,
 ) -> NodeHealthMetrics:
-    """Extract from a healthy report with sections changed; None takes a section away."""
+    """Extract from a healthy report with sections changed; None takes a section away.
+
+    Filesystems were asked for as they are reported, if nothing else is said.
+    """
     report = {name: found for name, found in {**HEALTHY, **changes}.items() if found is not None}
-    attempt = made_up_attempt(
-        directory, {"node-health.json": json.dumps(report)}, params={"checks": checks}
-    )
+    reported = [each["path"] for each in report.get("filesystems", []) if "path" in each]
+    params = {"checks": checks, "filesystems": list(asked_for) or reported or ["/tmp"]}
+    attempt = made_up_attempt(directory, {"node-health.json": json.dumps(report)}, params=params)
     return NodeHealthCheckTest().extract_metrics(attempt)
 
 
@@ -104,10 +111,10 @@ def test_a_check_that_was_not_asked_for_is_none_whatever_the_node_sent(tmp_path:
 def test_a_check_that_was_asked_for_and_is_absent_is_refused_by_name(
     tmp_path: Path, check: str
 ) -> None:
-    section = NodeHealthCheckTest.checks[check].section
+    absent: dict[str, Any] = {NodeHealthCheckTest.checks[check].section: None}
 
     with pytest.raises(NotMeasured) as refused:
-        extracted(tmp_path, checks=(check,), **{section: None})
+        extracted(tmp_path, checks=(check,), **absent)
 
     assert str(refused.value) == (f"the check {check} was asked for, but node-health.json lacks it")
 
@@ -115,9 +122,10 @@ def test_a_check_that_was_asked_for_and_is_absent_is_refused_by_name(
 @pytest.mark.parametrize("check", EVERY_CHECK)
 def test_a_check_that_could_not_be_read_is_refused_by_name(tmp_path: Path, check: str) -> None:
     section = NodeHealthCheckTest.checks[check].section
+    unread: dict[str, Any] = {section: {"error": "Operation not permitted"}}
 
     with pytest.raises(NotMeasured) as refused:
-        extracted(tmp_path, checks=(check,), **{section: {"error": "Operation not permitted"}})
+        extracted(tmp_path, checks=(check,), **unread)
 
     assert str(refused.value) == (f"the check {check} could not be read: Operation not permitted")
 
@@ -154,7 +162,7 @@ def test_a_clock_offset_that_is_no_number_is_refused(tmp_path: Path, word: str) 
 
 def test_kernel_errors_counted_but_not_listed_are_contradictory(tmp_path: Path) -> None:
     with pytest.raises(NotMeasured, match="3 kernel errors counted, 0 listed"):
-        extracted(tmp_path, kernel_errors={"lines": [], "count": 3})
+        extracted(tmp_path, checks=("kernel_errors",), kernel_errors={"lines": [], "count": 3})
 
 
 @pytest.mark.parametrize("sizes", [{}, {"free_bytes": 0, "size_bytes": 0}])
@@ -179,6 +187,30 @@ def test_free_space_that_could_not_be_read_is_refused(
         extracted(tmp_path, checks=("disk_space",), filesystems=[odd])
 
 
+@pytest.mark.parametrize("check", ["filesystems", "disk_space"])
+@pytest.mark.parametrize(
+    ("asked_for", "words"),
+    [
+        (("/", "/tmp", "/scratch"), "/scratch was asked for, but node-health.json lacks it"),
+        (("/",), "/tmp was not asked for, but node-health.json has it"),
+    ],
+)
+def test_other_filesystems_than_were_asked_for_are_refused(
+    tmp_path: Path, check: str, asked_for: tuple[str, ...], words: str
+) -> None:
+    with pytest.raises(NotMeasured) as refused:
+        extracted(tmp_path, checks=(check,), asked_for=asked_for)
+
+    assert str(refused.value) == f"the check {check} cannot be used: {words}"
+
+
+def test_a_filesystem_that_is_reported_twice_is_refused(tmp_path: Path) -> None:
+    good = HEALTHY["filesystems"][0]
+
+    with pytest.raises(NotMeasured, match=r"node-health\.json has / twice"):
+        extracted(tmp_path, ("filesystems",), asked_for=("/",), filesystems=[good, good])
+
+
 def test_a_missing_report_is_refused(tmp_path: Path) -> None:
     attempt = made_up_attempt(tmp_path, {}, params={"checks": ["cpu_count"]})
 
@@ -195,11 +227,66 @@ def test_a_report_that_is_no_object_is_refused(tmp_path: Path) -> None:
         NodeHealthCheckTest().extract_metrics(attempt)
 
 
-def test_every_check_has_an_entry_and_a_metric_of_its_own() -> None:
+def test_the_job_gets_every_gpu_that_the_class_has() -> None:
+    context = RunContext(
+        token=AttemptToken("5b1f0c3e-6f0e-4c62-9d0f-3a6f1c0b7d21", 1),
+        partition="main",
+        timeout_minutes=5,
+        gpus_per_node=8,
+    )
+
+    assert NodeHealthCheckTest().make_batch_config(context).gpus_per_node == 8
+
+
+def test_every_check_of_the_contract_has_a_reader_and_a_metric_of_its_own() -> None:
     metrics = [check.metric for check in NodeHealthCheckTest.checks.values()]
 
-    assert set(NodeHealthCheckTest.checks) == set(EVERY_CHECK)
-    assert sorted(metrics) == sorted(NodeHealthMetrics.declarations())
+    assert set(NodeHealthCheckTest.checks) == set(SECTION_OF)
+    made_of_others = ["unread_checks", "unexpected_components"]
+    assert sorted([*metrics, *made_of_others]) == sorted(NodeHealthMetrics.declarations())
+
+
+def test_nothing_passes_beside_a_check_that_could_not_be_read(tmp_path: Path) -> None:
+    metrics = extracted(tmp_path, kernel_errors={"error": "/dev/kmsg cannot be read"})
+
+    result = judged(NodeHealthCheckTest.slug, metrics)
+
+    assert metrics.unread_checks == 1 and metrics.memory_size == 64
+    assert result.status is EvaluationStatus.ERRORED
+    assert result.reason == ("the check kernel_errors could not be read: /dev/kmsg cannot be read")
+
+
+def test_a_fault_stands_beside_a_check_that_could_not_be_read(tmp_path: Path) -> None:
+    broken = [{**HEALTHY["filesystems"][1], "writable": False, "error": "Read-only"}]
+
+    metrics = extracted(tmp_path, filesystems=broken, kernel_errors={"error": "no access"})
+
+    assert judged(NodeHealthCheckTest.slug, metrics).status is EvaluationStatus.FAILED
+
+
+@pytest.mark.parametrize(
+    "check", ["gpu_temperature", "active_nvlinks", "new_pcie_replays", "corrupt_inforoms"]
+)
+def test_an_nvidia_smi_that_hangs_is_a_fault_whatever_it_was_asked(
+    tmp_path: Path, check: str
+) -> None:
+    hung: Any = {"exit_code": -15, "hung_s": 180.2, "words": ""}
+    if check == "new_pcie_replays":
+        hung = {"before": hung, "after": hung}
+
+    metrics = extracted(tmp_path, (check,), **{SECTION_OF[check]: hung})
+
+    result = judged(NodeHealthCheckTest.slug, metrics, "h100-sxm5-8x")
+    assert result.status is EvaluationStatus.FAILED
+    assert result.reason.startswith("nvidia-smi answers 0, must be exactly 1 (the check ")
+    assert "no answer within 180 s" in result.reason
+
+
+def test_another_tool_that_hangs_is_no_measurement(tmp_path: Path) -> None:
+    hung = {"exit_code": -15, "hung_s": 180.2, "words": ""}
+
+    with pytest.raises(NotMeasured, match="event_log_faults cannot be used: no answer within"):
+        extracted(tmp_path, ("event_log_faults",), event_log=hung)
 
 
 @pytest.mark.parametrize(

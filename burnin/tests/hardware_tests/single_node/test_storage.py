@@ -11,7 +11,7 @@ from burnin.hardware_tests.evaluation import EvaluationStatus, NotMeasured
 from burnin.hardware_tests.params import BadParams, parse_params
 from burnin.hardware_tests.parsers.refusal import ParseError, RefusalKind
 from burnin.hardware_tests.single_node.storage import Storage, StorageMetrics
-from burnin.tests.hardware_tests.parsers.corpus import SHIPPED
+from burnin.tests.hardware_tests.parsers.corpus.recordings import SHIPPED
 from burnin.tests.hardware_tests.single_node.attempts import judged, made_up_attempt
 
 ENOSPC = (SHIPPED / "fio" / "enospc_json_with_error.txt").read_text()
