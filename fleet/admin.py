@@ -1,21 +1,46 @@
-"""The inventory, for operators."""
+"""Classes of nodes, and who may come in. What burn-in acts on is in burnin/admin/."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from django.contrib import admin, messages
+from django import forms
+from django.contrib import admin
+from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.models import Group, User
 from django.db.models import Count, QuerySet
-from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
-from django.utils import timezone
+from django.http import HttpRequest
+from unfold.admin import ModelAdmin, TabularInline
+from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
-from fleet.models import Node, ResourceClass, Site, SiteToken
+from fleet.admin_scope import ByRole
+from fleet.hardware import STATED_PARTS
+from fleet.models import ResourceClass, SiteAccess
+
+admin.site.unregister(User)
+admin.site.unregister(Group)  # the roles: `migrate` makes them, and others mean nothing
+
+
+class ResourceClassForm(forms.ModelForm):
+    """The parts are ticked, not typed."""
+
+    parts = forms.MultipleChoiceField(
+        choices=[(part.value, part.words) for part in STATED_PARTS],
+        widget=UnfoldAdminCheckboxSelectMultipleWidget,
+        required=False,
+        help_text=ResourceClass._meta.get_field("parts").help_text,
+    )
+
+    class Meta:
+        model = ResourceClass
+        fields = ("name", "description", "gpus_per_node", "gpu_maker", "parts")
 
 
 @admin.register(ResourceClass)
-class ResourceClassAdmin(admin.ModelAdmin):
-    list_display = ("name", "description", "node_count")
+class ResourceClassAdmin(ByRole):
+    form = ResourceClassForm
+    list_display = ("name", "description", "gpus_per_node", "gpu_maker", "node_count")
     search_fields = ("name",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ResourceClass]:
@@ -26,81 +51,68 @@ class ResourceClassAdmin(admin.ModelAdmin):
         return int(resource_class.node_count)
 
 
-@admin.register(Site)
-class SiteAdmin(admin.ModelAdmin):
-    list_display = (
-        "name",
-        "partition",
-        "is_enabled",
-        "can_take_jobs",
-        "checked_at",
-        "heartbeat_at",
+class OnlySuperusers:
+    """Who may come in, and where: an admin of one site must not let himself into another."""
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return _is_superuser(request)
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return _is_superuser(request)
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return _is_superuser(request)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return _is_superuser(request)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return _is_superuser(request)
+
+
+def _is_superuser(request: HttpRequest) -> bool:
+    return bool(request.user.is_active and request.user.is_superuser)
+
+
+class SiteAccessRows(OnlySuperusers, TabularInline):
+    model = SiteAccess
+    extra = 0
+    verbose_name_plural = "sites that this user may see"
+
+
+@admin.register(User)
+class FleetUserAdmin(OnlySuperusers, UserAdmin, ModelAdmin):
+    form = UserChangeForm
+    add_form = UserCreationForm
+    change_password_form = AdminPasswordChangeForm
+    inlines = (SiteAccessRows,)
+    list_display = ("username", "roles", "sites", "is_staff", "is_active", "last_login")
+    list_filter = ("groups", "is_staff", "is_superuser", "is_active")
+    filter_horizontal = ()
+    fieldsets = (
+        (None, {"fields": ("username", "password")}),
+        ("Person", {"fields": ("first_name", "last_name", "email")}),
+        (
+            "What this user may do",
+            {
+                "fields": ("groups", "is_active", "is_staff", "is_superuser"),
+                "description": "The highest group counts: viewer, operator, admin. Staff may use "
+                "this administration; a superuser is an admin at every site.",
+            },
+        ),
     )
-    search_fields = ("name",)
-    readonly_fields = ("capabilities", "checked_at", "heartbeat_at", "reach")
-    actions = ("issue_token",)
 
-    @admin.display(description="checked", boolean=True)
-    def can_take_jobs(self, site: Site) -> bool:
-        return site.is_checked
+    def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
+        rows: QuerySet[User] = super().get_queryset(request)
+        return rows.prefetch_related("groups", "site_access__site")
 
-    @admin.action(description="Issue a token for the site's satellite", permissions=["change"])
-    def issue_token(self, request: HttpRequest, sites: QuerySet[Site]) -> HttpResponse | None:
-        if sites.count() != 1:
-            self.message_user(request, "Choose one site: a token is one site's.", messages.ERROR)
-            return None
-        site = sites.get()
-        context = {
-            **self.admin_site.each_context(request),
-            "title": f"A token for {site}",
-            "site_name": site.name,
-            "token": SiteToken.issue(site),
-        }
-        # The list's own view forbids every cache to keep what it answers.
-        return TemplateResponse(request, "admin/fleet/token_issued.html", context)
+    @admin.display(description="groups")
+    def roles(self, user: User) -> str:
+        return ", ".join(group.name for group in user.groups.all()) or "–"
 
-
-@admin.register(SiteToken)
-class SiteTokenAdmin(admin.ModelAdmin):
-    """Issued from the list of sites; here they are seen and revoked, never read or changed."""
-
-    list_display = ("prefix", "site", "created_at", "used_at", "revoked_at")
-    list_select_related = ("site",)
-    list_filter = ("site",)
-    exclude = ("digest",)
-    actions = ("revoke",)
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: SiteToken | None = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: SiteToken | None = None) -> bool:
-        return False
-
-    def has_revoke_permission(self, request: HttpRequest) -> bool:
-        return bool(request.user.has_perm("fleet.change_sitetoken"))
-
-    @admin.action(description="Revoke the selected tokens", permissions=["revoke"])
-    def revoke(self, request: HttpRequest, tokens: QuerySet[SiteToken]) -> None:
-        for token in tokens:
-            token.revoke(timezone.now())
-        self.message_user(request, "Revoked. A satellite that still uses one is refused from now.")
-
-
-@admin.register(Node)
-class NodeAdmin(admin.ModelAdmin):
-    list_display = (
-        "name",
-        "site",
-        "resource_class",
-        "slurm_state",
-        "is_usable",
-        "excluded_because",
-    )
-    list_select_related = ("site", "resource_class")
-    list_filter = ("site", "resource_class", "is_usable")
-    search_fields = ("name", "dmi_serial")
-    show_full_result_count = False
-    readonly_fields = ("slurm_state", "slurm_reason", "is_usable", "seen_at")
+    @admin.display(description="sites")
+    def sites(self, user: User) -> str:
+        if user.is_superuser:
+            return "every site"
+        rows = user.site_access.all()
+        return ", ".join(each.site.name if each.site else "every site" for each in rows) or "–"

@@ -1,6 +1,7 @@
 """The inventory application."""
 
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 
 
 class FleetConfig(AppConfig):
@@ -8,6 +9,9 @@ class FleetConfig(AppConfig):
 
     def ready(self) -> None:
         from fleet import (  # noqa: F401
+            access,
             celery,  # so that web and commands ring the hub's bells
             checks,  # registers the system checks
         )
+
+        post_migrate.connect(access.make_groups, sender=self)

@@ -7,6 +7,8 @@ from celery import Celery
 from django.conf import settings
 from kombu import Exchange, Queue
 
+from burnin.pulse import give_pulse
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "fleet.settings")
 
 QUEUE = "hub"
@@ -21,11 +23,27 @@ BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
         "schedule": 30.0,
         "options": {"expires": 30},
     },
+    "look-around": {
+        "task": "burnin.tasks.look_around",
+        "schedule": 10.0,
+        "options": {"expires": 10},
+    },
+    "weigh": {
+        "task": "burnin.tasks.weigh_standings",
+        "schedule": 15.0,
+        "options": {"expires": 15},
+    },
+    "forget-old-logs": {
+        "task": "burnin.tasks.forget_old_logs",
+        "schedule": 3600.0,
+        "options": {"expires": 3600},
+    },
 }
 
 app = Celery("fleet")
 app.conf.update(
     broker_url=settings.BROKER_URL,
+    broker_transport="burnin.satellite.transport:Transport",  # outlives a broker that dies
     broker_connection_retry_on_startup=True,
     broker_connection_max_retries=None,  # a worker that gives up would not come back with Redis
     broker_transport_options={
@@ -63,3 +81,4 @@ app.conf.update(
     beat_schedule_filename=str(settings.VAR_DIR / "celerybeat-schedule"),
 )
 app.autodiscover_tasks()
+give_pulse(app)

@@ -1,4 +1,4 @@
-"""What the environment says, as Django wants it. Wrong values are named by burnin's checks."""
+"""What the environment says, as Django wants it. What is no value at all is refused here."""
 
 import os
 import secrets
@@ -26,6 +26,16 @@ def is_on(name: str) -> bool:
 def words(name: str, default: str) -> list[str]:
     """Return a comma-separated variable as a list, without empty parts."""
     return [word for part in os.environ.get(name, default).split(",") if (word := part.strip())]
+
+
+def whole_number(name: str, default: int, *, lowest: int = 1) -> int:
+    """Return a variable that must be a whole number of at least `lowest`."""
+    given = os.environ.get(name, "").strip()
+    if given and not (given.isascii() and given.isdigit() and int(given) >= lowest):
+        raise ImproperlyConfigured(
+            f"{name} is {given!r:.40}: set it to a whole number, {lowest} or more"
+        )
+    return int(given or default)
 
 
 def database(url: str) -> dict[str, Any]:

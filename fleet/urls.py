@@ -6,4 +6,5 @@ from django.urls import include, path
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/v1/", include("burnin.api.urls")),
+    path("", include("burnin.dashboards.urls")),
 ]

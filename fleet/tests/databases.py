@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
 from django.contrib.contenttypes.models import ContentType
@@ -12,6 +13,8 @@ from fleet.environment import database
 
 KINDS = ("sqlite", "postgresql")
 ALIAS = "default"
+# Migrations take longer than many a test. What they lead to, models alone make in a moment.
+MIGRATES = os.environ.get("FM_TEST_MIGRATE", "yes") == "yes"
 
 
 class Databases:
@@ -38,7 +41,7 @@ class Databases:
 
     def _connection(self, kind: str) -> BaseDatabaseWrapper:
         url = "sqlite:////nowhere/fleet" if kind == "sqlite" else self._postgres_url()
-        config = {ALIAS: database(url)}
+        config = {ALIAS: {**database(url), "TEST": {"MIGRATE": MIGRATES}}}
         connections.settings[ALIAS] = connections.configure_settings(config)[ALIAS]
         return connections.create_connection(ALIAS)
 

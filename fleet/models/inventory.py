@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-import hmac
-import secrets
-from datetime import datetime
+import re
 from typing import TypeVar
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import Q
 
+from fleet.hardware import AMD, NO_GPU, NVIDIA, Hardware, why_impossible
+
 STANDARD_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-TOKEN_BYTES = 32
-PREFIX_LENGTH = 12
 
 site_name = RegexValidator(r"^[a-z0-9][a-z0-9-]*$", "lower-case letters, digits and '-' only")
+partition_name = RegexValidator(r"\A[A-Za-z0-9._-]+\Z", "letters, digits, '.', '_' and '-' only")
 absolute_path = RegexValidator(r"^/[^\x00-\x1f%]*$", "must be an absolute path")
 # %N stands for the Slurm node name.
 facts_path = RegexValidator(r"^/([^\x00-\x1f%]|%N)*$", "must be an absolute path; %N is the node")
@@ -40,23 +40,97 @@ class NamedInSite(models.Manager["Node"]):
         return self.get(site__name=site, name=name)
 
 
+def container_images(containers: object) -> None:
+    """Refuse all but a mapping of names to images, as Pyxis takes them."""
+    if not isinstance(containers, dict) or not all(
+        isinstance(image, str) and re.fullmatch(r"[!-~]{1,500}", image)
+        for image in containers.values()
+    ):
+        raise ValidationError(
+            'must map names to images, like {"nccl-tests": "/shared/images/nccl-tests.sqsh"}'
+        )
+
+
+class HardwareUnstated(Exception):
+    """Nobody has said what nodes of a class are made of, so it is not known what to ask them."""
+
+    def __init__(self, resource_class: str) -> None:
+        super().__init__(
+            f"resource class {resource_class:.80} does not state its hardware: an admin states "
+            "GPUs per node, their maker and the parts under Resource classes"
+        )
+
+
 class ResourceClass(models.Model):
-    """What a node is: thresholds are calibrated for a class, never for a node."""
+    """What a node is: thresholds are calibrated for a class, never for a node.
+
+    `gpus_per_node` None: its hardware is not stated. Then nothing is asked of its nodes, and none
+    is accepted.
+    """
 
     name = models.CharField(max_length=63, unique=True, validators=[site_name])
     description = models.CharField(max_length=200, blank=True)
+    gpus_per_node = models.PositiveSmallIntegerField(
+        "GPUs per node",
+        null=True,
+        blank=True,
+        help_text="0 for none. Empty: not stated, so its nodes take no job and none is accepted.",
+    )
+    gpu_maker = models.CharField(
+        "maker of the GPUs",
+        max_length=6,
+        blank=True,
+        choices=[(NVIDIA, NVIDIA), (AMD, AMD)],
+        default=NO_GPU,
+    )
+    parts = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="What its nodes have, by name: a preset asks for no check of anything else.",
+    )
 
     objects = Named["ResourceClass"]()
 
     class Meta:
         ordering = ("name",)
         verbose_name_plural = "resource classes"
+        constraints = (
+            models.CheckConstraint(
+                # Without isnull=False SQL holds what is unknown for met.
+                condition=Q(~Q(gpu_maker=NO_GPU), gpus_per_node__isnull=False, gpus_per_node__gt=0)
+                | Q(gpus_per_node=0, gpu_maker=NO_GPU)
+                | Q(gpus_per_node=None, gpu_maker=NO_GPU),
+                name="fleet_gpus_have_a_maker",
+                violation_error_message="GPUs have a maker, and nodes without GPUs have none",
+            ),
+        )
 
     def __str__(self) -> str:
         return self.name
 
     def natural_key(self) -> tuple[str]:
         return (self.name,)
+
+    def clean(self) -> None:
+        super().clean()
+        self.parts = self.parts or []  # an emptied field of a form comes as None
+        if why := why_impossible(self.gpus_per_node, self.gpu_maker, self.parts):
+            raise ValidationError(why)
+
+    @property
+    def hardware(self) -> Hardware:
+        """What one of its nodes is made of. Raises HardwareUnstated."""
+        return stated_hardware(self.name, self.gpus_per_node, self.gpu_maker, self.parts)
+
+
+def stated_hardware(
+    name: str, gpus_per_node: int | None, gpu_maker: str, parts: list[str]
+) -> Hardware:
+    """Return what columns of a class say. Raises HardwareUnstated, also for what cannot be."""
+    if gpus_per_node is None or why_impossible(gpus_per_node, gpu_maker, parts):
+        raise HardwareUnstated(name)
+    columns = {"gpus_per_node": gpus_per_node, "gpu_maker": gpu_maker, "parts": parts}
+    return Hardware.from_json(name, columns)
 
 
 class Site(models.Model):
@@ -65,13 +139,29 @@ class Site(models.Model):
     name = models.CharField(max_length=63, unique=True, validators=[site_name])
     description = models.CharField(max_length=200, blank=True)
     is_enabled = models.BooleanField(default=True, help_text="Off: nothing is sent to it.")
-    partition = models.CharField(max_length=63, help_text="Slurm partition that jobs go to.")
+    partition = models.CharField(
+        max_length=63,
+        validators=[partition_name],
+        help_text="Slurm partition that jobs go to.",
+    )
     work_dir = models.CharField(
         max_length=200, validators=[absolute_path], help_text="Shared by login host and nodes."
     )
     facts_root = models.CharField(max_length=200, default="/", validators=[facts_path])
     node_path = models.CharField(max_length=1000, default=STANDARD_PATH)
     node_python = models.CharField(max_length=200, default="python3")
+    containers = models.JSONField(
+        default=dict,
+        blank=True,
+        validators=[container_images],
+        help_text="By name, the image that tests take their tool from; absent: from node_path.",
+    )
+    shared_storage = models.CharField(
+        max_length=200,
+        blank=True,
+        validators=[absolute_path],
+        help_text="A directory of all nodes, for tests of storage; empty: they are left out.",
+    )
     queue_ahead = models.PositiveSmallIntegerField(
         default=2, validators=[MinValueValidator(1)], help_text="Our jobs per node in the queue."
     )
@@ -98,14 +188,20 @@ class Site(models.Model):
     def natural_key(self) -> tuple[str]:
         return (self.name,)
 
+    def clean(self) -> None:
+        super().clean()
+        self.containers = self.containers or {}  # an emptied field of a form comes as None
+
     def configuration_digest(self) -> str:
         """Return a hash of what site_check looks at: a site that changed must be checked again."""
+        images = (f"{name}={image}" for name, image in sorted(self.containers.items()))
         looked_at = (
             self.partition,
             self.work_dir,
             self.facts_root,
             self.node_path,
             self.node_python,
+            *images,
         )
         return hashlib.sha256("\0".join(looked_at).encode()).hexdigest()
 
@@ -115,45 +211,6 @@ class Site(models.Model):
         return self.checked_at is not None and (
             self.checked_configuration == self.configuration_digest()
         )
-
-
-class SiteToken(models.Model):
-    """What a site's satellite shows to the hub. Only its hash is kept; the text is shown once."""
-
-    site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="tokens")
-    prefix = models.CharField(max_length=PREFIX_LENGTH, unique=True)
-    digest = models.CharField(max_length=64, unique=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-    revoked_at = models.DateTimeField(null=True, blank=True)
-    used_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        ordering = ("site", "-created_at")
-
-    def __str__(self) -> str:
-        return f"{self.prefix}… of {self.site}"
-
-    @classmethod
-    def issue(cls, site: Site) -> str:
-        """Make a token for the site and return its text, which is not kept anywhere."""
-        text = secrets.token_urlsafe(TOKEN_BYTES)
-        cls.objects.create(site=site, prefix=text[:PREFIX_LENGTH], digest=digest_of(text))
-        return text
-
-    @classmethod
-    def find(cls, text: str) -> SiteToken | None:
-        """Return the token with this text, revoked or not; None if it is none of ours."""
-        found = cls.objects.select_related("site").filter(prefix=text[:PREFIX_LENGTH]).first()
-        if found is None or not hmac.compare_digest(found.digest, digest_of(text)):
-            return None
-        return found
-
-    def revoke(self, now: datetime) -> None:
-        type(self).objects.filter(pk=self.pk, revoked_at=None).update(revoked_at=now)
-
-
-def digest_of(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 class Node(models.Model):
