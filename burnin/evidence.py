@@ -16,6 +16,7 @@ class Standing(StrEnum):
     EXPIRED = "expired"
     VOID = "void"  # something was done to the node while it was tested
     MISSING = "missing"
+    UNMET = "unmet"  # it was asked to do less than its class must pass
     UNVERIFIED = "unverified"  # it is not shown which machine was tested
 
 

@@ -34,12 +34,18 @@ class RunState(StrEnum):
     JUDGED = "judged"
 
 
-# Besides one step forward: skipped, refused, and a job that ended between two looks.
+# As values, which a database takes.
+IN_FLIGHT = (RunState.DISPATCHED.value, RunState.SUBMITTED.value, RunState.RUNNING.value)
+AT_WORK = (RunState.RUNNING.value, RunState.FINISHED.value)
+VERDICTS = frozenset(verdict.value for verdict in Verdict)
+
+# Besides one step forward: skipped, refused, a job that ended between two looks, and a run that
+# infrastructure failed, which waits for another attempt.
 NEXT = {
     RunState.PLANNED: frozenset({RunState.DISPATCHED, RunState.JUDGED}),
-    RunState.DISPATCHED: frozenset({RunState.SUBMITTED, RunState.JUDGED}),
+    RunState.DISPATCHED: frozenset({RunState.SUBMITTED, RunState.JUDGED, RunState.PLANNED}),
     RunState.SUBMITTED: frozenset({RunState.RUNNING, RunState.FINISHED}),
     RunState.RUNNING: frozenset({RunState.FINISHED}),
-    RunState.FINISHED: frozenset({RunState.JUDGED}),
+    RunState.FINISHED: frozenset({RunState.JUDGED, RunState.PLANNED}),
     RunState.JUDGED: frozenset[RunState](),
 }

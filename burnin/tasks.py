@@ -4,13 +4,13 @@ Nothing is retried: what fails is found again by the next tick, in the database.
 """
 
 from celery import shared_task
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 
-from burnin.models import Job, TestRun
+from burnin.models import Attempt, Job, TestRun, weighing
 from burnin.models.job import JobState
 from burnin.states import RunState
 from burnin.workflow import collect_site as collecting
-from burnin.workflow import dispatch, reconcile, wiring
+from burnin.workflow import dispatch, logs, reconcile, self_check, wiring
 from burnin.workflow.bells import Bell
 from fleet.models import Site
 
@@ -30,10 +30,28 @@ def tick(**_: object) -> None:
 
 @shared_task
 def reconcile_sites(**_: object) -> None:
-    """Send one reconcile to each site that has an unfinished job."""
+    """Send one reconcile to each site that has an unfinished job, or a job of ours in Slurm."""
     busy = Job.objects.exclude(state=JobState.DONE).values("site")
-    for site_id in Site.objects.filter(pk__in=busy).values_list("pk", flat=True):
+    live = Attempt.objects.filter(ended_at=None).exclude(slurm_job_id="").values("run__site")
+    sites = Site.objects.filter(Q(pk__in=busy) | Q(pk__in=live))
+    for site_id in sites.values_list("pk", flat=True):
         reconcile_site.apply_async(kwargs={"site_id": site_id}, expires=30)
+
+
+@shared_task
+def look_around(**_: object) -> None:
+    self_check.look_around(wiring.store(), wiring.SystemClock().now())
+
+
+@shared_task
+def weigh_standings(**_: object) -> None:
+    """Weigh nodes whose evidence has expired, whose preset was edited, or that are new."""
+    weighing.sweep(now=wiring.SystemClock().now())
+
+
+@shared_task
+def forget_old_logs(**_: object) -> None:
+    logs.forget_old(wiring.SystemClock().now())
 
 
 @shared_task
@@ -42,7 +60,7 @@ def dispatch_site(*, site_id: int, **_: object) -> None:
         Site.objects.get(pk=site_id),
         store=wiring.store(),
         queue=wiring.site_queue(),
-        bundle=wiring.hub_bundle(),
+        build=wiring.hub_bundle,
         now=wiring.SystemClock().now(),
     )
 
@@ -54,7 +72,7 @@ def collect_site(*, site_id: int, **_: object) -> None:
         store=wiring.store(),
         queue=wiring.site_queue(),
         bells=wiring.bells(),
-        now=wiring.SystemClock().now(),
+        clock=wiring.SystemClock().now,
     )
 
 

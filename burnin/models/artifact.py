@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from burnin.models.run import Attempt
+from burnin.models.attempt import Attempt
 
 
 class Artifact(models.Model):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -11,6 +13,7 @@ from django.db.models import Q
 
 from burnin.models.preset import Preset
 from burnin.models.set_sql import Change, SetWriter
+from burnin.models.severity import OF_VERDICT, Severity
 from fleet.models import Node, Site
 
 
@@ -79,18 +82,81 @@ class Job(models.Model):
         return f"{self.preset or 'one test'} at {self.site}, {self.id}"
 
 
+NodeKey = tuple[uuid.UUID, int]  # job, node
+
+
+@dataclass(frozen=True)
+class Found:
+    """What runs of a job found on a node. `worst` is a deviation, None without one."""
+
+    severity: int
+    worst: float | None
+
+
+class JobNodeManager(models.Manager["JobNode"]):
+    """Nodes of jobs, with what changes with their runs. Call each in the transaction of that."""
+
+    def expect(self, runs: Mapping[NodeKey, int]) -> None:
+        """Count runs that are planned now."""
+        rows = [
+            {"job_id": job, "node_id": node, "open_runs": count}
+            for (job, node), count in sorted(runs.items())
+        ]
+        self._update(rows, Change(match=_NODE_KEY, added=("open_runs",)))
+
+    def settle(self, verdicts: Iterable[tuple[uuid.UUID, int, str]]) -> None:
+        """Take in the verdicts of runs that are judged now: job, node and verdict of each."""
+        judged: dict[NodeKey, list[int]] = {}
+        for job, node, verdict in verdicts:
+            judged.setdefault((job, node), []).append(OF_VERDICT[verdict])
+        rows = [
+            {"job_id": job, "node_id": node, "open_runs": -len(each), "severity": max(each)}
+            for (job, node), each in sorted(judged.items())
+        ]
+        self._update(rows, Change(match=_NODE_KEY, added=("open_runs",), highest=("severity",)))
+
+    def worsen(self, found: Mapping[NodeKey, Found]) -> None:
+        """Take in how far measurements are from their bounds."""
+        rows = [
+            {"job_id": job, "node_id": node, "severity": each.severity, "worst": each.worst}
+            for (job, node), each in sorted(found.items())
+        ]
+        self._update(rows, Change(match=_NODE_KEY, highest=("severity",), lowest=("worst",)))
+
+    def _update(self, rows: list[dict[str, Any]], change: Change) -> None:
+        SetWriter(self.model, self.db).update(rows, change)
+
+
+_NODE_KEY = ("job_id", "node_id")
+
+
 class JobNode(models.Model):
-    """A node the operator asked for. It stays listed whatever becomes of it."""
+    """A node the operator asked for. It stays listed whatever becomes of it.
+
+    `severity` and `worst` say what is worst of what was found, `open_runs` how much is to come.
+    """
 
     job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="members")
     node = models.ForeignKey(Node, on_delete=models.PROTECT, related_name="memberships")
     left_because = models.CharField(
         max_length=1000, blank=True, help_text="Not empty: it takes no part in later stages."
     )
+    open_runs = models.PositiveIntegerField(default=0, help_text="Runs that are not judged yet.")
+    severity = models.PositiveSmallIntegerField(choices=Severity.choices, default=Severity.NONE)
+    worst = models.FloatField(
+        null=True, blank=True, help_text="Worst margin to a bound, relative to it; below 0: failed."
+    )
+
+    objects = JobNodeManager()
 
     class Meta:
         constraints = (
             models.UniqueConstraint(fields=("job", "node"), name="burnin_node_once_per_job"),
+        )
+        indexes = (
+            models.Index(
+                fields=("job", "-severity", "worst", "node"), name="burnin_worst_nodes_of_a_job"
+            ),
         )
 
     def __str__(self) -> str:

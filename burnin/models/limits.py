@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
-from django.db.models import QuerySet
 
 from burnin.hardware_tests.base import BaseTest
 from burnin.hardware_tests.registry import get_test_class, list_all_tests
+from burnin.hardware_tests.resource_classes import why_unfit
+from burnin.hardware_tests.thresholds.errors import BadThresholds, NoThresholds
 from burnin.hardware_tests.thresholds.loader import (
     THRESHOLDS_YAML,
-    BadThresholds,
-    NoThresholds,
+    default_limits,
     known_resource_classes,
     load_stated,
     stated_limits,
 )
 from burnin.hardware_tests.thresholds.schema import ThresholdSet
+from burnin.models.audit import Action, Actor, AuditEntry
+from burnin.models.shipped_classes import shipped_class
+from burnin.models.text import storable, storable_json
 from burnin.models.threshold import ThresholdOrigin, ThresholdVersion
-from fleet.models import ResourceClass
+from fleet.models import HardwareUnstated, ResourceClass
 
 Stated = Mapping[str, Mapping[str, Any]]  # by metric: value, source, confidence, … as in the YAML
 
@@ -51,13 +54,17 @@ def limits_in_force(slug: str, resource_class: str) -> InForce:
     Raises UnknownSlug, NoThresholds, or BadThresholds if a newer release of the test no longer
     accepts what an operator once said.
     """
+    test = get_test_class(slug)
     version = _deciding(slug, resource_class)
+    kept = version.resource_class if version else _class(resource_class)
+    if kept is not None:
+        _refuse_unfit(test, kept)
     if version is None:
         raise NoThresholds(
             f"there are no limits for {slug} on {resource_class}: run `manage.py load_catalogue`, "
             "or set them for this class"
         )
-    return InForce(version, _read(get_test_class(slug), version))
+    return InForce(version, _read(test, version))
 
 
 def add_operators_version(
@@ -65,11 +72,15 @@ def add_operators_version(
     resource_class: str,
     changes: Stated,
     *,
-    by: AbstractBaseUser | None,
+    by: Actor,
     reason: str,
+    now: datetime,
+    based_on: int | None = None,
 ) -> ThresholdVersion:
     """Put `changes` over the limits in force and keep the whole as the version in force.
 
+    `based_on` is the number of the version that the editor saw, 0 for none: another in force is
+    refused.
     Raises UnknownSlug, NoThresholds or BadThresholds in one sentence; then nothing is written.
     """
     test = get_test_class(slug)
@@ -77,20 +88,27 @@ def add_operators_version(
         raise BadThresholds(f"a change of limits of {slug} needs a reason")
     with transaction.atomic():
         kept = _locked_class(resource_class)
+        _refuse_unfit(test, kept)
         base = _deciding(slug, resource_class)
+        _refuse_if_overtaken(base, based_on)
         bounds = {**(base.bounds if base else {}), **changes}
-        label = f"operator:{_versions(slug, resource_class, ThresholdOrigin.OPERATOR).count() + 1}"
+        edits = ThresholdVersion.objects.filter(
+            slug=slug, resource_class=kept, origin=ThresholdOrigin.OPERATOR
+        )
+        label = f"operator:{edits.count() + 1}"
         load_stated(test, resource_class, bounds, version=label)
-        return ThresholdVersion.objects.create(
+        version = ThresholdVersion.objects.create(
             slug=slug,
             resource_class=kept,
             number=_next_number(slug, kept),
             label=label,
             origin=ThresholdOrigin.OPERATOR,
-            bounds=bounds,
-            created_by_id=by.pk if by else None,
-            reason=reason.strip(),
+            bounds=storable_json(bounds),
+            created_by_id=by.user_id,
+            reason=storable(reason.strip(), limit=1000),
         )
+        AuditEntry.objects.write(by, Action.EDIT_LIMITS, version, site=None, reason=reason, now=now)
+    return version
 
 
 def load_shipped(
@@ -98,18 +116,22 @@ def load_shipped(
 ) -> list[ThresholdVersion]:
     """Make a version of every limit in the file that has none yet, and return the new ones.
 
-    Raises NoThresholds or BadThresholds, and writes nothing, if the file is wrong or says
-    something new under a version that stands.
+    Of classes that it does not know it holds what the file says of any class. Raises
+    NoThresholds or BadThresholds, and writes nothing, if the file is wrong or says something new
+    under a version that stands.
     """
-    made = []
+    chosen = list(list_all_tests() if tests is None else tests)
     with transaction.atomic():
-        for name in known_resource_classes(path):
-            ResourceClass.objects.get_or_create(name=name)
-            kept = _locked_class(name)
-            for test in list_all_tests() if tests is None else tests:
-                if version := _ship(test, kept, path):
-                    made.append(version)
-    return made
+        classes = _locked_classes(known_resource_classes(path))
+        standing = _standing([test.slug for test in chosen])
+        made = [
+            version
+            for kept in classes
+            for test in chosen
+            if _is_for(test, kept)
+            and (version := _ship(test, kept, path, standing.get((test.slug, kept.pk), [])))
+        ]
+        return ThresholdVersion.objects.bulk_create(made)
 
 
 def difference(before: ThresholdVersion, after: ThresholdVersion) -> list[ChangedBound]:
@@ -122,57 +144,86 @@ def difference(before: ThresholdVersion, after: ThresholdVersion) -> list[Change
     ]
 
 
-def departures_from_shipped(slug: str, resource_class: str) -> list[ChangedBound]:
-    """Return where an operator's version in force says other than the newest release."""
-    shipped = _newest(slug, resource_class, ThresholdOrigin.SHIPPED)
-    operators = _newest(slug, resource_class, ThresholdOrigin.OPERATOR)
-    return difference(shipped, operators) if shipped and operators else []
+def _refuse_if_overtaken(base: ThresholdVersion | None, based_on: int | None) -> None:
+    if based_on is not None and (base.number if base else 0) != based_on:
+        label = base.label if base else "nothing"
+        raise BadThresholds(
+            f"{label} has come into force meanwhile: look at what it changed, and edit that"
+        )
 
 
-def _ship(test: type[BaseTest], kept: ResourceClass, path: Path) -> ThresholdVersion | None:
-    label, bounds = stated_limits(test, kept.name, path=path)
-    standing = ThresholdVersion.objects.filter(slug=test.slug, resource_class=kept, label=label)
-    if known := standing.first():
+def _ship(
+    test: type[BaseTest], kept: ResourceClass, path: Path, standing: Sequence[ThresholdVersion]
+) -> ThresholdVersion | None:
+    state = stated_limits if kept.name in test.resource_classes(path) else default_limits
+    label, bounds = state(test, kept.name, path=path)
+    known = next((each for each in standing if each.label == label), None)
+    if known is not None:
         if known.bounds != bounds:
             raise BadThresholds(
                 f"{path.name}: {test.slug} on {kept.name} stands as {label} with other limits, "
                 "and results refer to it: raise `version`"
             )
         return None
-    return ThresholdVersion.objects.create(
+    return ThresholdVersion(
         slug=test.slug,
         resource_class=kept,
-        number=_next_number(test.slug, kept),
+        number=max((each.number for each in standing), default=0) + 1,
         label=label,
         origin=ThresholdOrigin.SHIPPED,
         bounds=bounds,
     )
 
 
+def _standing(slugs: Sequence[str]) -> dict[tuple[str, int], list[ThresholdVersion]]:
+    """Return every version of these tests' limits, by slug and class."""
+    found: dict[tuple[str, int], list[ThresholdVersion]] = {}
+    for version in ThresholdVersion.objects.filter(slug__in=slugs).order_by():
+        found.setdefault((version.slug, version.resource_class_id), []).append(version)
+    return found
+
+
 def _read(test: type[BaseTest], version: ThresholdVersion) -> ThresholdSet:
     return load_stated(test, version.resource_class.name, version.bounds, version=version.label)
 
 
-def _versions(slug: str, resource_class: str, origin: str) -> QuerySet[ThresholdVersion]:
-    return ThresholdVersion.objects.filter(
-        slug=slug, resource_class__name=resource_class, origin=origin
-    )
-
-
-def _newest(slug: str, resource_class: str, origin: str) -> ThresholdVersion | None:
-    versions = _versions(slug, resource_class, origin).select_related("resource_class")
-    return versions.order_by("-number").first()
-
-
 def _deciding(slug: str, resource_class: str) -> ThresholdVersion | None:
-    return _newest(slug, resource_class, ThresholdOrigin.OPERATOR) or _newest(
-        slug, resource_class, ThresholdOrigin.SHIPPED
-    )
+    versions = ThresholdVersion.objects.filter(slug=slug, resource_class__name=resource_class)
+    return versions.in_force().select_related("resource_class").first()
 
 
 def _next_number(slug: str, kept: ResourceClass) -> int:
     newest = ThresholdVersion.objects.filter(slug=slug, resource_class=kept)
     return (newest.order_by("-number").values_list("number", flat=True).first() or 0) + 1
+
+
+def _locked_classes(shipped: Sequence[str]) -> list[ResourceClass]:
+    """Return every class, shipped ones made if need be, so that limits are numbered one at a time.
+
+    Shipped ones come first, in their order.
+    """
+    ResourceClass.objects.bulk_create(map(shipped_class, shipped), ignore_conflicts=True)
+    kept = {each.name: each for each in ResourceClass.objects.select_for_update().order_by("name")}
+    return [*(kept.pop(name) for name in shipped), *kept.values()]
+
+
+def _is_for(test: type[BaseTest], kept: ResourceClass) -> bool:
+    try:
+        return not why_unfit(test.gpu_makers, kept.hardware)
+    except HardwareUnstated:
+        return False
+
+
+def _refuse_unfit(test: type[BaseTest], kept: ResourceClass) -> None:
+    """Raise NoThresholds where nodes of the class are not known to have what the test needs."""
+    try:
+        test.refuse_unfit(kept.hardware)
+    except HardwareUnstated as error:
+        raise NoThresholds(str(error)) from None
+
+
+def _class(name: str) -> ResourceClass | None:
+    return ResourceClass.objects.filter(name=name).first()
 
 
 def _locked_class(name: str) -> ResourceClass:

@@ -3,14 +3,15 @@
 import uuid
 
 from django.core.exceptions import ValidationError
-from django.core.validators import MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
-from django.db.models import Q
+from simple_history.models import HistoricalRecords
 
 from burnin.hardware_tests.params import BadParams, parse_params
 from burnin.hardware_tests.registry import UnknownSlug, get_test_class
 from burnin.hardware_tests.run_context import BadRunContext, RunContext
-from fleet.models import ResourceClass, site_name
+from burnin.hardware_tests.site_params import with_examples
+from fleet.models import site_name
 from runner.contract.wire import AttemptToken
 
 
@@ -19,31 +20,25 @@ class Preset(models.Model):
 
     name = models.CharField(max_length=63, unique=True, validators=[site_name])
     description = models.CharField(max_length=500, blank=True)
-    accepts = models.ForeignKey(
-        ResourceClass,
-        on_delete=models.SET_NULL,
-        null=True,
-        blank=True,
-        related_name="acceptance_presets",
-        help_text="Nodes of this class are accepted by this preset.",
-    )
+    history = HistoricalRecords()
 
     class Meta:
         ordering = ("name",)
-        constraints = (
-            models.UniqueConstraint(
-                fields=("accepts",),
-                condition=Q(accepts__isnull=False),
-                name="burnin_one_acceptance_preset_per_class",
-            ),
-        )
 
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def accepts(self) -> list[str]:
+        """The classes whose nodes it accepts, by name. Prefetch `acceptances__resource_class`."""
+        return [each.resource_class.name for each in self.acceptances.all()]
+
 
 class PresetStep(models.Model):
-    """One test of a preset. Steps of one stage run side by side; stages one after another."""
+    """One test of a preset. Steps of one stage run side by side; stages one after another.
+
+    A param may be left to the site, like {"path": "$shared_storage"}.
+    """
 
     preset = models.ForeignKey(Preset, on_delete=models.CASCADE, related_name="steps")
     position = models.PositiveSmallIntegerField(validators=[MinValueValidator(1)])
@@ -56,6 +51,16 @@ class PresetStep(models.Model):
         default=True, help_text="A node that does not pass leaves later stages."
     )
     measure_only = models.BooleanField(default=False, help_text="Measured, never evidence.")
+    history = HistoricalRecords()
+    max_attempts = models.PositiveSmallIntegerField(
+        default=2,
+        validators=[MinValueValidator(1), MaxValueValidator(5)],
+        help_text="Slurm jobs a run may take where infrastructure fails it.",
+    )
+    only_if_site_sets = models.BooleanField(
+        default=False,
+        help_text="Not required where the site does not set what `params` leave to it.",
+    )
 
     class Meta:
         ordering = ("preset", "position")
@@ -71,7 +76,7 @@ class PresetStep(models.Model):
     def clean(self) -> None:
         """Refuse a test there is not, params it does not take, and times that no run can have."""
         try:
-            parse_params(get_test_class(self.slug), self.params)
+            parse_params(get_test_class(self.slug), with_examples(self.params))
         except UnknownSlug as error:
             raise ValidationError({"slug": str(error)}) from None
         except BadParams as error:

@@ -3,7 +3,8 @@
 from django.db import models
 from django.db.models import Q
 
-from burnin.models.run import Attempt, TestRun, choices_of
+from burnin.models.attempt import Attempt
+from burnin.models.run import TestRun, choices_of
 from burnin.models.threshold import ThresholdVersion
 from burnin.states import Cause, Verdict
 from fleet.models import Node
@@ -21,6 +22,9 @@ class TestResult(models.Model):
     reason = models.CharField(max_length=2000)
     evaluation = models.JSONField(default=list, blank=True)
     iterations = models.JSONField(null=True, blank=True, help_text="Worst, median, spread.")
+    deviation = models.FloatField(
+        null=True, blank=True, help_text="Worst margin to a bound, relative to it; below 0: failed."
+    )
     fingerprint = models.CharField(max_length=64, blank=True)
     thresholds = models.ForeignKey(
         ThresholdVersion, on_delete=models.PROTECT, null=True, blank=True
@@ -68,3 +72,32 @@ class MetricRow(models.Model):
 
     def __str__(self) -> str:
         return f"{self.label} {self.value} {self.unit}".rstrip()
+
+
+class PairMetric(models.Model):
+    """One metric of a result in one direction between two nodes. The test declares its unit.
+
+    `link` names the ports of both ends, like mlx5_0:1; "" is the pair as a whole.
+    """
+
+    result = models.ForeignKey(TestResult, on_delete=models.CASCADE, related_name="pairs")
+    source = models.ForeignKey(Node, on_delete=models.PROTECT, related_name="+")
+    target = models.ForeignKey(Node, on_delete=models.PROTECT, related_name="+")
+    name = models.CharField(max_length=63)
+    link = models.CharField(max_length=63, blank=True, default="")
+    value = models.FloatField()
+
+    class Meta:
+        ordering = ("result", "name", "source", "target", "link")
+        constraints = (
+            models.UniqueConstraint(
+                fields=("result", "name", "source", "target", "link"),
+                name="burnin_pair_metric_is_unique",
+            ),
+            models.CheckConstraint(
+                condition=~Q(source=models.F("target")), name="burnin_pair_is_two_nodes"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.source}→{self.target} {self.value:g}"

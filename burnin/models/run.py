@@ -12,12 +12,11 @@ from django.db import models, transaction
 from django.db.models import Q
 
 from burnin.models.event import TestRunEvent
-from burnin.models.job import CountKey, Job, JobCount
+from burnin.models.job import CountKey, Job, JobCount, JobNode
 from burnin.models.set_sql import Change, Condition, Row, SetWriter
 from burnin.models.text import storable
 from burnin.states import NEXT, Cause, RunState, Verdict
 from fleet.models import Node, Site
-from runner.contract.wire import AttemptToken
 
 
 def choices_of(values: type[RunState] | type[Verdict] | type[Cause]) -> list[tuple[str, str]]:
@@ -25,6 +24,7 @@ def choices_of(values: type[RunState] | type[Verdict] | type[Cause]) -> list[tup
 
 
 LONGEST_NOTE = 2000
+MEMBERS_AT_ONCE = 10_000  # as many as one query can name on either database
 
 
 class IllegalMove(ValueError):
@@ -47,16 +47,44 @@ class TestRunManager(models.Manager["TestRun"]):
         self, runs: Sequence[TestRun], nodes: Mapping[uuid.UUID, Sequence[int]], *, now: datetime
     ) -> None:
         """Create planned runs. `nodes` holds each run's node ids, in the order of its node list."""
+        jobs = {run.id: run.job_id for run in runs}
         members = [
-            RunNode(run_id=run_id, node_id=node_id, position=position)
+            RunNode(run_id=run_id, job_id=jobs[run_id], node_id=node_id, position=position)
             for run_id, node_ids in nodes.items()
             for position, node_id in enumerate(node_ids)
         ]
         with transaction.atomic(using=self.db):
             self.bulk_create(runs)
             RunNode.objects.using(self.db).bulk_create(members)
+            expected = Counter((each.job_id, each.node_id) for each in members)
+            JobNode.objects.db_manager(self.db).expect(expected)
             self._tell([(run.id, "") for run in runs], "", RunState.PLANNED, now)
             self._count(Counter((run.job_id, run.stage, RunState.PLANNED.value) for run in runs))
+
+    def set_apart(
+        self, nodes: Mapping[uuid.UUID, Sequence[int]], *, now: datetime
+    ) -> dict[uuid.UUID, int]:
+        """Take nodes out of planned runs, each into a run of its own; return these with the node.
+
+        What a job expects of a node stays as it is. Nobody may dispatch the runs meanwhile.
+        """
+        leaving = {run_id: set(node_ids) for run_id, node_ids in nodes.items() if node_ids}
+        if not leaving:
+            return {}
+        runs = self.in_bulk(leaving)
+        members = RunNode.objects.using(self.db).filter(run_id__in=leaving)
+        alone = [
+            (_like(runs[each.run_id]), each)
+            for each in members.order_by("position")
+            if each.node_id in leaving[each.run_id]
+        ]
+        with transaction.atomic(using=self.db):
+            self.bulk_create(run for run, _ in alone)
+            rows = [{"id": each.pk, "run_id": run.id, "position": 0} for run, each in alone]
+            SetWriter(RunNode, self.db).update(rows, Change(own=("run_id", "position")))
+            self._tell([(run.id, "") for run, _ in alone], "", RunState.PLANNED, now)
+            self._count(Counter((run.job_id, run.stage, run.state) for run, _ in alone))
+        return {run.id: each.node_id for run, each in alone}
 
     def move(
         self,
@@ -103,10 +131,14 @@ class TestRunManager(models.Manager["TestRun"]):
             claimed = [found[0] for found in SetWriter(self.model, self.db).update(rows, change)]
         return list(self.filter(pk__in=claimed).select_related("job", "site"))
 
-    def release(self, run_ids: Iterable[uuid.UUID]) -> None:
-        """Give claimed runs back before their time."""
+    def prolong(
+        self, run_ids: Iterable[uuid.UUID], held_until: datetime, *, until: datetime
+    ) -> None:
+        """Go on carrying those runs that are still held as they were claimed."""
         rows = [{"id": run_id} for run_id in dict.fromkeys(run_ids)]
-        SetWriter(self.model, self.db).update(rows, Change(constants={"carried_until": None}))
+        held = Condition("carried_until = %s", (("carried_until", held_until),))
+        change = Change(held, constants={"carried_until": until})
+        SetWriter(self.model, self.db).update(rows, change)
 
     def _move(
         self,
@@ -130,6 +162,8 @@ class TestRunManager(models.Manager["TestRun"]):
             moved = SetWriter(self.model, self.db).update(rows, change)
             self._tell([(run[0], notes.get(run[0], "")) for run in moved], before, after, now)
             self._count(_deltas(moved, before, after))
+            if after is RunState.JUDGED:
+                self._settle({run[0]: run[3] for run in moved})
         return [run[0] for run in moved]
 
     def _tell(
@@ -146,6 +180,30 @@ class TestRunManager(models.Manager["TestRun"]):
 
     def _count(self, deltas: Mapping[CountKey, int]) -> None:
         JobCount.objects.db_manager(self.db).add(deltas)
+
+    def _settle(self, verdicts: Mapping[uuid.UUID, str]) -> None:
+        ids = sorted(verdicts)
+        members = RunNode.objects.using(self.db).order_by()
+        found = (
+            row
+            for start in range(0, len(ids), MEMBERS_AT_ONCE)
+            for row in members.filter(run_id__in=ids[start : start + MEMBERS_AT_ONCE]).values_list(
+                "job_id", "node_id", "run_id"
+            )
+        )
+        outcomes = [(job, node, verdicts[run]) for job, node, run in found]
+        JobNode.objects.db_manager(self.db).settle(outcomes)
+
+
+def _like(run: TestRun) -> TestRun:
+    return TestRun(
+        job_id=run.job_id,
+        site_id=run.site_id,
+        stage=run.stage,
+        step=run.step,
+        slug=run.slug,
+        rerun_of_id=run.rerun_of_id,
+    )
 
 
 def _deltas(
@@ -219,6 +277,8 @@ class RunNode(models.Model):
     """A node that a run is on, in the order of its node list."""
 
     run = models.ForeignKey(TestRun, on_delete=models.CASCADE, related_name="members")
+    # As the run says: what a job found on a page of nodes is then one range of an index.
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="+", db_index=False)
     node = models.ForeignKey(Node, on_delete=models.PROTECT, related_name="run_memberships")
     position = models.PositiveIntegerField(default=0)
 
@@ -227,72 +287,7 @@ class RunNode(models.Model):
         constraints = (
             models.UniqueConstraint(fields=("run", "node"), name="burnin_node_once_per_run"),
         )
+        indexes = (models.Index(fields=("job", "node"), name="burnin_runs_of_a_jobs_node"),)
 
     def __str__(self) -> str:
         return f"{self.node} in {self.run_id}"
-
-
-class Attempt(models.Model):
-    """One Slurm job of a run: its script, its bundle, and what Slurm said of it.
-
-    Submission is "asked" until the satellite answers; only an accepted one has a Slurm job id.
-    """
-
-    class Submission(models.TextChoices):
-        ASKED = "asked"
-        ACCEPTED = "accepted"
-        REFUSED = "refused"
-        UNKNOWN = "unknown"
-
-    run = models.ForeignKey(TestRun, on_delete=models.CASCADE, related_name="attempts")
-    number = models.PositiveSmallIntegerField()
-    submission = models.CharField(
-        max_length=10, choices=Submission.choices, default=Submission.ASKED
-    )
-    script = models.TextField()
-    context = models.JSONField(help_text="What the node was told, without any URL.")
-    bundle_sha256 = models.CharField(max_length=64)
-    slurm_job_id = models.CharField(max_length=32, blank=True)
-    slurm_state = models.CharField(max_length=63, blank=True)
-    slurm_reason = models.CharField(max_length=1000, blank=True)
-    node_list = models.CharField(max_length=4000, blank=True)
-    exit_code = models.CharField(max_length=15, blank=True)
-    derived_exit_code = models.CharField(max_length=15, blank=True)
-    asked_at = models.DateTimeField()
-    uploads_expire_at = models.DateTimeField()
-    submitted_at = models.DateTimeField(null=True, blank=True)
-    started_at = models.DateTimeField(null=True, blank=True)
-    ended_at = models.DateTimeField(null=True, blank=True)
-    observed_at = models.DateTimeField(null=True, blank=True)
-    relay_asked_at = models.DateTimeField(
-        null=True, blank=True, help_text="When the satellite was asked for late artifacts."
-    )
-    relayed_at = models.DateTimeField(
-        null=True, blank=True, help_text="When it said that it has uploaded all there is."
-    )
-    relay_words = models.CharField(max_length=1000, blank=True)
-
-    class Meta:
-        ordering = ("run", "number")
-        indexes = (
-            models.Index(
-                fields=("observed_at",),
-                condition=Q(ended_at=None) & ~Q(slurm_job_id=""),
-                name="burnin_live_attempts",
-            ),
-        )
-        constraints = (
-            models.UniqueConstraint(fields=("run", "number"), name="burnin_attempt_is_unique"),
-            models.CheckConstraint(
-                condition=(Q(submission="accepted") & ~Q(slurm_job_id=""))
-                | (~Q(submission="accepted") & Q(slurm_job_id="")),
-                name="burnin_a_submitted_attempt_has_a_slurm_job_id",
-            ),
-        )
-
-    def __str__(self) -> str:
-        return self.token.comment
-
-    @property
-    def token(self) -> AttemptToken:
-        return AttemptToken(str(self.run_id), self.number)

@@ -28,7 +28,8 @@ class Condition:
 class Change:
     """One conditional UPDATE of the rows that `match` finds.
 
-    `constants` are set alike on all, `own` to each row's value, `added` by each row's value.
+    `constants` are set alike on all, `own` to each row's value, `added` by each row's value;
+    `highest` and `lowest` keep what is there or take the row's value. NULL gives way to any.
     With `skip_locked` rows that another transaction has in hand are left to it.
     """
 
@@ -37,6 +38,8 @@ class Change:
     constants: Row = field(default_factory=dict)
     own: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
+    highest: tuple[str, ...] = ()
+    lowest: tuple[str, ...] = ()
     returning: tuple[str, ...] = ("id",)
     skip_locked: bool = False
 
@@ -58,7 +61,8 @@ class SetWriter:
         if not rows:
             return []
         matched = " AND ".join(f"{self._name(each)} = {_v(each)}" for each in change.match)
-        source, params = self._source(rows, (*change.match, *change.own, *change.added))
+        names = (*change.match, *change.own, *change.added, *change.highest, *change.lowest)
+        source, params = self._source(rows, names)
         if self._connection.features.has_select_for_update:
             source, params = self._locked(source, params, matched, change)
         assigned, values = self._assignments(change)
@@ -105,8 +109,18 @@ class SetWriter:
             f"{self._name(each)} = {self._table}.{self._name(each)} + {_v(each)}"
             for each in change.added
         ]
+        assigned += [self._further(each, ">") for each in change.highest]
+        assigned += [self._further(each, "<") for each in change.lowest]
         values = [self._saved(name, value) for name, value in change.constants.items()]
         return ", ".join(assigned), values
+
+    def _further(self, name: str, direction: str) -> str:
+        # GREATEST and LEAST pass over NULL on PostgreSQL; SQLite's own answer NULL.
+        kept, given = f"{self._table}.{self._name(name)}", _v(name)
+        return (
+            f"{self._name(name)} = CASE WHEN {kept} IS NULL OR {given} {direction} {kept}"
+            f" THEN {given} ELSE {kept} END"
+        )
 
     def _asked(self, condition: Condition) -> list[Any]:
         return [self._saved(name, value) for name, value in condition.values]

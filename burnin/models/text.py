@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 REPLACEMENT = "\ufffd"
+# PostgreSQL refuses NUL, and half of a surrogate pair cannot be written as UTF-8.
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def storable(text: str, *, limit: int) -> str:
-    """Return the text without NUL, which PostgreSQL refuses, cut to `limit` characters."""
-    clean = text.replace("\0", REPLACEMENT)
+    """Return the text without what no database takes, cut to `limit` characters."""
+    clean = _UNSTORABLE.sub(REPLACEMENT, text)
     return clean if len(clean) <= limit else clean[: limit - 1] + "…"
 
 
 def storable_json(value: Any) -> Any:
-    """Return plain JSON without NUL in any text."""
+    """Return plain JSON whose texts a database takes."""
     if isinstance(value, str):
-        return value.replace("\0", REPLACEMENT)
+        return _UNSTORABLE.sub(REPLACEMENT, value)
     if isinstance(value, dict):
         return {storable_json(key): storable_json(each) for key, each in value.items()}
     if isinstance(value, list | tuple):

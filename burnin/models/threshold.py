@@ -1,9 +1,12 @@
 """The limits of one test on one resource class, version by version."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Case, OuterRef, Subquery, Value, When
 
 from fleet.models import ResourceClass
 
@@ -15,6 +18,20 @@ class ThresholdOrigin(models.TextChoices):
 
 class ThresholdsAreKept(TypeError):
     """Someone tried to change what results refer to: a defect of the caller."""
+
+
+class Versions(models.QuerySet["ThresholdVersion"]):
+    def in_force(self) -> Versions:
+        """Return for each test and class the version that decides: the newest of an operator, else
+        the newest shipped one. Narrow it down by test and class, by nothing else."""
+        operators_first = Case(
+            When(origin=ThresholdOrigin.OPERATOR, then=Value(0)), default=Value(1)
+        )
+        of_the_same = ThresholdVersion.objects.filter(
+            slug=OuterRef("slug"), resource_class=OuterRef("resource_class")
+        )
+        deciding = of_the_same.order_by(operators_first, "-number").values("pk")[:1]
+        return self.filter(pk=Subquery(deciding))
 
 
 class ThresholdVersion(models.Model):
@@ -34,6 +51,8 @@ class ThresholdVersion(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True
     )
     reason = models.CharField(max_length=1000, blank=True)
+
+    objects = Versions.as_manager()
 
     class Meta:
         ordering = ("slug", "resource_class", "-number")

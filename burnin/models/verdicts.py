@@ -13,21 +13,24 @@ from django.db import transaction
 from burnin.hardware_tests.evaluation import IterationSummary
 from burnin.hardware_tests.iterations import Measured
 from burnin.hardware_tests.metadata import NodeFacts
+from burnin.hardware_tests.metrics import PairwiseNetworkMetrics
+from burnin.hardware_tests.workload import Workload
+from burnin.models.job import Found, JobNode, NodeKey
 from burnin.models.latest import LatestResult
-from burnin.models.result import MetricRow, TestResult
+from burnin.models.of_workload import columns_of, workloads_of
+from burnin.models.result import MetricRow, PairMetric, TestResult
 from burnin.models.run import RunNode, TestRun
-from burnin.models.set_sql import SetWriter
+from burnin.models.severity import severity_of, worst_deviation
+from burnin.models.step_time import StepKey, StepTime
 from burnin.models.text import storable, storable_json
+from burnin.models.trouble import Outcome, Trouble
+from burnin.models.weighing import weigh_again
 from burnin.states import Cause, RunState, Verdict
+from fleet.models import Node
 
 LONGEST_REASON = 2000
 CONCLUSIVE = frozenset({Verdict.PASSED, Verdict.FAILED})
-
-# An older run that is judged late must not replace what a newer one has shown.
-_NEWER_WINS = """ON CONFLICT (node_id, slug) DO UPDATE SET
-    result_id = excluded.result_id, verdict = excluded.verdict,
-    started_at = excluded.started_at, judged_at = excluded.judged_at
-    WHERE excluded.started_at >= burnin_latestresult.started_at"""
+MEASURED = CONCLUSIVE | {Verdict.MEASURED}
 
 
 @dataclass(frozen=True)
@@ -69,13 +72,20 @@ def record_verdicts(
         )
         judged = [given[run_id] for run_id in moved]
         results = TestResult.objects.bulk_create(_result(each, now) for each in judged)
-        members = _members(moved)
+        members, runs = _members(moved), TestRun.objects.in_bulk(moved)
+        nodes = _nodes(members)
         MetricRow.objects.bulk_create(
             row
             for result, each in zip(results, judged, strict=True)
             for row in _metric_rows(result, each, members.get(each.run_id, []))
         )
-        _remember_latest(results, members)
+        _remember_pairs(results, judged, members, nodes)
+        shares = _shares(results, runs, members, nodes)
+        _remember_latest(shares)
+        _remember_trouble(shares)
+        weigh_again(nodes, now=now)
+        _remember_worst(results, runs, members)
+        _remember_times(results, runs)
     return moved
 
 
@@ -94,6 +104,7 @@ def _result(given: RunVerdict, now: datetime) -> TestResult:
         attempt_id=given.attempt_id,
         evaluation=storable_json(_evaluation(measured)) if measured else [],
         iterations=_iterations(measured.summary) if measured else None,
+        deviation=worst_deviation(measured.evaluation.entries) if measured else None,
         fingerprint=(measured.metrics.fingerprint or "") if measured else "",
         thresholds_id=given.thresholds_id,
         tools=storable_json(dict(given.tools)),
@@ -136,6 +147,12 @@ def _members(run_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, list[int]]:
     return members
 
 
+def _nodes(members: Mapping[uuid.UUID, Sequence[int]]) -> dict[int, Node]:
+    ids = {node_id for each in members.values() for node_id in each}
+    rows = Node.objects.select_related("resource_class").only("name", "resource_class__name")
+    return rows.in_bulk(ids)
+
+
 def _metric_rows(result: TestResult, given: RunVerdict, members: Sequence[int]) -> list[MetricRow]:
     if given.measured is None:
         return []
@@ -161,34 +178,151 @@ def _metric_rows(result: TestResult, given: RunVerdict, members: Sequence[int]) 
     ]
 
 
-def _remember_latest(
-    results: Sequence[TestResult], members: Mapping[uuid.UUID, Sequence[int]]
+def _remember_pairs(
+    results: Sequence[TestResult],
+    judged: Sequence[RunVerdict],
+    members: Mapping[uuid.UUID, Sequence[int]],
+    nodes: Mapping[int, Node],
 ) -> None:
-    """Replace what each node's newest conclusive result was."""
-    conclusive = [each for each in results if each.verdict in CONCLUSIVE]
-    runs = TestRun.objects.in_bulk([each.run_id for each in conclusive])
-    newest: dict[tuple[int, str], dict[str, Any]] = {}
-    for result in conclusive:
-        run, nodes = runs[result.run_id], members.get(result.run_id, [])
-        # Without the runner's word the run began no earlier than it was planned.
-        started_at = result.started_at or run.created_at
-        for node_id in nodes:
-            row = {
-                "node_id": node_id,
-                "slug": run.slug,
-                "result_id": result.pk,
-                "verdict": _of_a_member(Verdict(result.verdict), len(nodes)).value,
-                "started_at": started_at,
-                "judged_at": result.judged_at,
-            }
-            known = newest.get((node_id, run.slug))
-            if known is None or known["started_at"] <= started_at:
-                newest[node_id, run.slug] = row
-    rows = [newest[key] for key in sorted(newest)]
-    SetWriter(LatestResult, LatestResult.objects.db).insert(rows, end=_NEWER_WINS)
+    """Keep what was measured between each two nodes of a run."""
+    measured = [
+        (result, given.measured.metrics.pairs)
+        for result, given in zip(results, judged, strict=True)
+        if given.measured and isinstance(given.measured.metrics, PairwiseNetworkMetrics)
+    ]
+    for result, pairs in measured:
+        ids = {nodes[node_id].name: node_id for node_id in members[result.run_id]}
+        PairMetric.objects.bulk_create(
+            PairMetric(
+                result=result,
+                source_id=ids[each.source],
+                target_id=ids[each.target],
+                name=each.metric,
+                link=each.link,
+                value=each.value,
+            )
+            for each in pairs
+        )
+
+
+@dataclass(frozen=True)
+class _Share:
+    """What a result says of one of its nodes."""
+
+    result: TestResult
+    run: TestRun
+    node: Node
+    verdict: Verdict
+    workload: Workload | None
+
+
+def _shares(
+    results: Sequence[TestResult],
+    runs: Mapping[uuid.UUID, TestRun],
+    members: Mapping[uuid.UUID, Sequence[int]],
+    nodes: Mapping[int, Node],
+) -> list[_Share]:
+    classes = {run: [nodes[pk].resource_class.name for pk in ids] for run, ids in members.items()}
+    workloads = workloads_of(runs.values(), classes)
+    return [
+        _Share(
+            result,
+            runs[result.run_id],
+            nodes[node_id],
+            _of_a_member(Verdict(result.verdict), len(members[result.run_id])),
+            workloads[result.run_id],
+        )
+        for result in results
+        for node_id in members.get(result.run_id, ())
+    ]
+
+
+def _remember_latest(shares: Iterable[_Share]) -> None:
+    """Keep what is shown of each node now."""
+    LatestResult.objects.record(
+        [
+            LatestResult(
+                node=each.node,
+                slug=each.run.slug,
+                result=each.result,
+                verdict=each.verdict.value,
+                # Without the runner's word the run began no earlier than it was planned.
+                started_at=each.result.started_at or each.run.created_at,
+                finished_at=each.result.finished_at,
+                judged_at=each.result.judged_at,
+                identity=_identity(each.result, each.node.name),
+                **columns_of(each.workload),
+            )
+            for each in shares
+            if each.result.verdict in CONCLUSIVE
+        ]
+    )
+
+
+def _identity(result: TestResult, node_name: str) -> dict[str, Any]:
+    """Return by what the node said which machine it is; nothing if it is not in the facts."""
+    said: Mapping[str, Any] = next(
+        (each for each in result.facts if each["node_name"] == node_name), {}
+    )
+    return {name: said.get(name) for name in ("dmi_serial", "machine_id", "gpu_uuids")}
+
+
+def _remember_trouble(shares: Iterable[_Share]) -> None:
+    """Keep what is wrong with each node, until something newer answers it."""
+    Trouble.objects.record(
+        [
+            Outcome(
+                node_id=each.node.pk,
+                node_name=each.node.name,
+                slug=each.run.slug,
+                run_id=each.run.pk,
+                verdict=each.verdict,
+                cause=each.result.cause,
+                reason=each.result.reason,
+                began_at=each.result.started_at or each.result.judged_at,
+                judged_at=each.result.judged_at,
+                workload=each.workload,
+            )
+            for each in shares
+            if each.verdict is not Verdict.SKIPPED
+        ]
+    )
 
 
 def _of_a_member(verdict: Verdict, node_count: int) -> Verdict:
     """A failed collective accuses none of its members, but clears none either."""
     is_shared = verdict is Verdict.FAILED and node_count > 1
     return Verdict.INCONCLUSIVE if is_shared else verdict
+
+
+def _remember_worst(
+    results: Sequence[TestResult],
+    runs: Mapping[uuid.UUID, TestRun],
+    members: Mapping[uuid.UUID, Sequence[int]],
+) -> None:
+    """Keep with each node of a job how far its worst measurement is from its bound."""
+    found: dict[NodeKey, Found] = {}
+    for result in results:
+        if result.verdict not in CONCLUSIVE:
+            continue
+        severity = severity_of(result.verdict, result.deviation)
+        for node_id in members.get(result.run_id, []):
+            key = runs[result.run_id].job_id, node_id
+            known = found.get(key, Found(severity, result.deviation))
+            given = [each for each in (known.worst, result.deviation) if each is not None]
+            found[key] = Found(max(known.severity, severity), min(given, default=None))
+    JobNode.objects.worsen(found)
+
+
+def _remember_times(results: Sequence[TestResult], runs: Mapping[uuid.UUID, TestRun]) -> None:
+    """Add up how long each step takes, by the runs that were measured."""
+    took: dict[StepKey, tuple[int, int]] = {}
+    for result in results:
+        if result.verdict not in MEASURED or not (result.started_at and result.finished_at):
+            continue
+        run = runs[result.run_id]
+        seconds = max(0, round((result.finished_at - result.started_at).total_seconds()))
+        key = run.job_id, run.stage, run.step, run.slug
+        known = took.get(key, (0, 0))
+        took[key] = known[0] + 1, known[1] + seconds
+    StepTime.objects.add(took)

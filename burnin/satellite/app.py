@@ -18,6 +18,7 @@ from typing import Any
 from celery import Celery, signals
 from celery.apps.worker import Worker
 
+from burnin.pulse import give_pulse
 from burnin.satellite import broker
 from burnin.satellite.config import (
     BadSite,
@@ -115,6 +116,7 @@ def _tls(queue: BrokerConfig) -> dict[str, Any]:
 
 app = SatelliteApp("burnin.satellite", set_as_current=False, include=["burnin.satellite.tasks"])
 app.add_defaults(_settings)
+give_pulse(app)
 
 
 @signals.worker_init.connect

@@ -98,6 +98,12 @@ class SiteConfig(BaseModel):
     facts_root: AbsolutePath = Field(default="/", description="%N: the Slurm node name.")
     node_path: str = Field(default=STANDARD_PATH, min_length=1, description="PATH on the nodes.")
     node_python: str = Field(default="python3", min_length=1)
+    containers: dict[str, str] = Field(
+        default_factory=dict, description="Images by name; absent: tools come from node_path."
+    )
+    shared_storage: AbsolutePath | None = Field(
+        default=None, description="What tests of shared storage may fill; absent: left out."
+    )
     ssh: SshConfig | None = Field(default=None, description="Absent: commands run here.")
     environment: dict[str, str] = Field(default_factory=dict, description="For Slurm's commands.")
     hub: HubConfig | None = Field(default=None, description="A satellite needs it.")
@@ -128,6 +134,9 @@ def load_satellite(path: Path) -> tuple[SiteConfig, HubConfig, BrokerConfig]:
         BadSite: as `load_site`, or a section is missing, or others can read the token.
     """
     site = load_site(path)
+    _refuse_public(path, "the site file")
+    if site.ssh is not None:
+        _refuse_public(site.ssh.key_file, "the SSH key")
     if site.hub is None or site.broker is None:
         missing = "hub" if site.hub is None else "broker"
         raise BadSite(f"the site file {path} has no [{missing}]: a satellite needs it")
@@ -135,14 +144,22 @@ def load_satellite(path: Path) -> tuple[SiteConfig, HubConfig, BrokerConfig]:
     return site, site.hub, site.broker
 
 
+def _refuse_public(path: Path, what: str) -> None:
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        raise BadSite(f"{what} {path} cannot be read: {error}") from error
+    if stat.S_IMODE(mode) & 0o077:
+        raise BadSite(f"others can read {what} {path}: chmod 600 it")
+
+
 def token_of(hub: HubConfig) -> str:
     """Return the site's token. Raises BadSite for an absent, empty or public file."""
+    _refuse_public(hub.token_file, "the token file")
     try:
-        mode, token = hub.token_file.stat().st_mode, hub.token_file.read_text().strip()
+        token = hub.token_file.read_text().strip()
     except (OSError, UnicodeDecodeError) as error:
         raise BadSite(f"the token file {hub.token_file} cannot be read: {error}") from error
-    if stat.S_IMODE(mode) & 0o077:
-        raise BadSite(f"others can read the token file {hub.token_file}: chmod 600 it")
     if not token or len(token.split()) != 1 or not token.isascii():
         raise BadSite(f"the token file {hub.token_file} does not hold one token: issue one")
     return token

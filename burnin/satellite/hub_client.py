@@ -7,6 +7,7 @@ import http.client
 import re
 import ssl
 import threading
+from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 from pydantic import ValidationError
@@ -19,7 +20,8 @@ LONGEST_ANSWER_BYTES = 4 << 20
 LONGEST_BUNDLE_BYTES = 64 << 20
 FACTS = "/api/v1/satellite/facts"
 BUNDLES = "/api/v1/satellite/bundles/"
-WORTH_REPEATING = frozenset({408, 425, 429})
+# What the hub itself says of a body. Anything else may be a proxy's word: a 404 while it deploys.
+NEVER_TAKEN = frozenset({400, 413, 422})
 _ERROR = re.compile(rb'"(?:error|detail)"\s*:\s*"((?:[^"\\]|\\.)*)"')
 
 
@@ -46,7 +48,7 @@ class HubClient:
 
     def post(self, batch: FactBatch) -> FactAnswer:
         """Deliver facts. Raises HubUnreachable, HubRefused or HubDisliked."""
-        body = batch.model_dump_json().encode()
+        body = batch.model_copy(update={"sent_at": datetime.now(UTC)}).model_dump_json().encode()
         answer = self._request("POST", FACTS, body, most=LONGEST_ANSWER_BYTES)
         try:
             return FactAnswer.model_validate_json(answer)
@@ -133,9 +135,9 @@ class HubClient:
         said = f"{self._place} answered {status}: {_words(answer)}"
         if status in (401, 403):
             raise HubRefused(said)
-        if status in WORTH_REPEATING or not 400 <= status < 500:
-            raise HubUnreachable(said)
-        raise HubDisliked(said)
+        if status in NEVER_TAKEN:
+            raise HubDisliked(said)
+        raise HubUnreachable(said)
 
 
 def trust_of(config: HubConfig) -> ssl.SSLContext:

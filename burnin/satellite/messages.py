@@ -4,6 +4,7 @@ Hub to satellite: an order is the one argument `order` of a Celery task in the s
 Satellite to hub: batches of facts, POSTed to /api/v1/satellite/facts with the site's token.
 """
 
+from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Base64Bytes, BaseModel, ConfigDict, Field
@@ -12,6 +13,7 @@ from runner.contract.wire import AttemptToken
 
 FACTS_PER_POST = 1000
 LOG_PART_BYTES = 64 * 1024
+MOST_TAILED_BYTES = 16 * LOG_PART_BYTES
 LONGEST_WORDS = 4000
 
 RunId = Annotated[str, Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
@@ -71,9 +73,11 @@ class CancelOrder(Message):
 
 
 class TailOrder(OfAttempt):
+    """Send what a log has from a byte offset on, in parts."""
+
     name: Literal["stdout.txt", "stderr.txt", "slurm.out"]
     offset: int = Field(ge=0)
-    limit: int = Field(default=LOG_PART_BYTES, ge=1, le=LOG_PART_BYTES)
+    limit: int = Field(default=MOST_TAILED_BYTES, ge=1, le=MOST_TAILED_BYTES)
 
 
 class RelayOrder(OfAttempt):
@@ -181,6 +185,7 @@ class Heartbeat(Message):
     version: str = Field(max_length=63)
     login_host: Words = ""
     slurmctld: Words = ""
+    accounting: Words = ""
 
 
 class Finding(Message):
@@ -192,10 +197,23 @@ class Finding(Message):
     words: Words = ""
 
 
+class ClockOwner(StrEnum):
+    LOGIN_HOST = "login host"
+    NODE = "node"
+
+
+class ClockSeen(Message):
+    """By how many seconds a clock is at least ahead of the satellite's own; 0 if it may agree."""
+
+    whose: ClockOwner
+    ahead_s: float = Field(allow_inf_nan=False)
+
+
 class SiteChecked(Message):
     kind: Literal["site_checked"] = "site_checked"
     request_id: RunId
     findings: tuple[Finding, ...]
+    clocks: tuple[ClockSeen, ...] = ()
 
 
 Fact = Annotated[
@@ -212,9 +230,12 @@ class Envelope(Message):
 
 
 class FactBatch(Message):
-    """One POST. In a snapshot the facts are all that the satellite knows of jobs."""
+    """One POST.
 
-    is_snapshot: bool = False
+    `sent_at` is the satellite's clock as it posts: what it is off by is what the hub sees.
+    """
+
+    sent_at: AwareDatetime | None = None
     facts: tuple[Envelope, ...] = Field(max_length=FACTS_PER_POST)
 
 

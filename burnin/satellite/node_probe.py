@@ -32,6 +32,7 @@ def main() -> "None":
         "node_name": node_name,
         "python": ".".join(str(part) for part in sys.version_info[:3]),
         "clock": clock(),
+        "time": time.time(),
         "machine_id": is_readable(root / "etc/machine-id"),
         "dmi_serial": is_readable(root / "sys/class/dmi/id/product_serial"),
         "kernel_log": kernel_log(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from burnin.satellite.config import PaceConfig
@@ -15,6 +16,7 @@ from burnin.satellite.submitter import Submitter, answered
 from burnin.satellite.tracker import Tracker
 from burnin.satellite.unwanted import Unwanted
 from burnin.slurm.cluster import (
+    AccountingUnreachable,
     Answer,
     Cluster,
     ClusterFacts,
@@ -55,6 +57,7 @@ class Observer:
         self._pace, self._now, self._clock = pace, now, clock
         self._delay_s = pace.fast_s
         self._reach = NOT_TRIED
+        self._accounting = ""  # why it does not answer
         self._looking_since: float | None = None
         self._snapshot_due = self._nodes_due = clock()
         self._nodes: NodesSeen | None = None
@@ -66,11 +69,15 @@ class Observer:
         try:
             has_moved = self._look()
             self._look_at_nodes()
-            self._reach = WELL
+            self._reach = replace(WELL, accounting=self._accounting)
             rest_s = min(LONGEST_REST_S, REST_PER_LOOK * (self._clock() - began))
         except CLUSTER_PROBLEMS as problem:  # no information: nothing is concluded from it
             has_moved, rest_s = False, 0.0
             self._note(problem)
+        except Exception as defect:  # ours: the hub must not take what it heard last for news
+            words = clip(f"the satellite cannot look: {type(defect).__name__}: {defect}")
+            self._reach = replace(self._reach, slurmctld=words)
+            raise
         finally:
             self._looking_since = None
         slower = min(self._pace.slow_s, self._delay_s * SLOWING)
@@ -87,7 +94,11 @@ class Observer:
         since = self._looking_since
         if since is not None and self._clock() - since > SLOW_LOOK_S:
             words = f"has not answered for {self._clock() - since:.0f} s"
-            return Reach(self._reach.login_host or words, self._reach.slurmctld or words)
+            return replace(
+                self._reach,
+                login_host=self._reach.login_host or words,
+                slurmctld=self._reach.slurmctld or words,
+            )
         return self._reach
 
     def _look(self) -> bool:
@@ -122,9 +133,17 @@ class Observer:
                 self._submitter.answer([token], "given_up", words)
 
     def _look_up(self, missing: Mapping[str, AttemptToken]) -> None:
-        if missing:
-            found = self._cluster.look_up(missing)
-            self._outbox.put(self._tracker.looked_up(missing, found, at=self._now()))
+        """Where accounting does not answer, only what it alone could tell has to wait."""
+        if not missing:
+            self._accounting = ""  # nobody needs it: what was said of it then is old
+            return
+        try:
+            found, self._accounting = self._cluster.look_up(missing), ""
+        except AccountingUnreachable as problem:
+            found, self._accounting = dict(problem.found), clip(str(problem))
+            missing = {job_id: token for job_id, token in missing.items() if job_id in found}
+            logger.warning("accounting did not answer: %.500s", problem)
+        self._outbox.put(self._tracker.looked_up(missing, found, at=self._now()))
 
     def _settle_doubts(self, observation: Observation) -> None:
         if not self._doubts:

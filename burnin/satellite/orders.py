@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,6 +13,7 @@ from burnin.satellite.bundles import BundleDepot
 from burnin.satellite.config import SiteConfig
 from burnin.satellite.hub_client import HubDisliked, HubRefused, HubUnreachable
 from burnin.satellite.messages import (
+    LOG_PART_BYTES,
     CancelOrder,
     CheckOrder,
     JobOrder,
@@ -71,7 +72,7 @@ class Orders:
         self.look()
 
     def tail(self, order: TailOrder) -> None:
-        """Send a part of a log; empty when there is no more of it, or no log yet."""
+        """Send what a log has from there on; nothing when there is no more of it, or no log yet."""
         try:
             content = self.cluster.tail(
                 order.token, order.name, offset=order.offset, limit=order.limit
@@ -79,14 +80,7 @@ class Orders:
         except CLUSTER_PROBLEMS as error:
             logger.warning("%s of %s was not read: %.500s", order.name, order.token.comment, error)
             return
-        part = LogPart(
-            run_id=order.run_id,
-            attempt=order.attempt,
-            name=order.name,
-            offset=order.offset,
-            content=base64.b64encode(content),
-        )
-        self.outbox.put([part])
+        self.outbox.put(_log_parts(order, content))
 
     def relay(self, order: RelayOrder) -> None:
         """Bring to the store what the node could not, and say what came of it."""
@@ -95,7 +89,7 @@ class Orders:
     def check(self, order: CheckOrder) -> None:
         """Prove the site. Its probe's job is nobody's run."""
         self.tracker.ignore(AttemptToken(order.request_id, 1))
-        self.outbox.put([site_check.check(self.site, self.cluster, order)])
+        self.outbox.put([site_check.check(self.site, self.cluster, order, now=self.now)])
 
     def refresh(self, order: RefreshOrder) -> None:
         """Report everything at the next look, and follow the jobs the hub asks about."""
@@ -115,6 +109,17 @@ class Orders:
                 words = f"it was cancelled before it was submitted: {reason}"
                 self.submitter.answer([job.token], "given_up", words)
         return wanted
+
+
+def _log_parts(order: TailOrder, content: bytes) -> Iterator[LogPart]:
+    for start in range(0, len(content), LOG_PART_BYTES):
+        yield LogPart(
+            run_id=order.run_id,
+            attempt=order.attempt,
+            name=order.name,
+            offset=order.offset + start,
+            content=base64.b64encode(content[start : start + LOG_PART_BYTES]),
+        )
 
 
 def _submission(job: JobOrder) -> Submission:

@@ -7,6 +7,7 @@ import shlex
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Annotated
 
@@ -45,10 +46,15 @@ class NodeReport(BaseModel):
     node_name: str
     python: str
     clock: Clock
+    time: Annotated[float, Field(ge=0, lt=1e11, allow_inf_nan=False)]
     machine_id: str
     dmi_serial: str
     kernel_log: str
     upload: str
+
+    @property
+    def at(self) -> datetime:
+        return datetime.fromtimestamp(self.time, UTC)
 
 
 @dataclass(frozen=True)
@@ -64,10 +70,20 @@ class ProbeFailed(Exception):
 
 
 def probe_submission(order: CheckOrder, *, nonce: str) -> Submission:
-    """Return the job. The URL goes into the context, which only our own user can read."""
+    """Return the job. The URL goes into the context, which only our own user can read.
+
+    Raises ProbeFailed for a site whose configuration no script may hold.
+    """
     token = AttemptToken(order.request_id, 1)
     context = {"nonce": nonce, "facts_root": order.facts_root, "probe_url": order.probe_url}
     return Submission(token, _script(order, token), json.dumps(context).encode())
+
+
+def _word(text: str) -> str:
+    """Return one shell word. A line break inside quotes would end a directive of sbatch."""
+    if not text.isprintable():
+        raise ProbeFailed(f"{text!r:.100} holds what no script may hold: correct the site")
+    return shlex.quote(text)
 
 
 def _script(order: CheckOrder, token: AttemptToken) -> str:
@@ -86,10 +102,10 @@ def _script(order: CheckOrder, token: AttemptToken) -> str:
     return "\n".join(
         [
             "#!/bin/bash",
-            *(f"#SBATCH {shlex.quote(option)}" for option in options),
+            *(f"#SBATCH {_word(option)}" for option in options),
             "umask 077",
-            f"export PATH={shlex.quote(order.node_path)}",
-            f"exec {shlex.quote(order.node_python)} -I -S - <<'END_OF_PROBE'",
+            f"export PATH={_word(order.node_path)}",
+            f"exec {_word(order.node_python)} -I -S - <<'END_OF_PROBE'",
             source.rstrip("\n"),
             "END_OF_PROBE",
             "",

@@ -33,6 +33,7 @@ _BEHIND_THE_LOGIN_HOST = (ControllerUnreachable, NoSlurm, SlurmRefused, Unreadab
 class Reach:
     login_host: str
     slurmctld: str
+    accounting: str = ""
 
 
 NOT_TRIED = Reach("not tried yet", "not tried yet")

@@ -82,5 +82,9 @@ class Satellite:
     def _heartbeat(self) -> Heartbeat:
         reach = self._observer.reach()
         return Heartbeat(
-            at=_now(), version=VERSION, login_host=reach.login_host, slurmctld=reach.slurmctld
+            at=_now(),
+            version=VERSION,
+            login_host=reach.login_host,
+            slurmctld=reach.slurmctld,
+            accounting=reach.accounting,
         )

@@ -11,7 +11,7 @@ from burnin.satellite.messages import JobGone, JobSeen
 from burnin.satellite.reach import clip
 from burnin.slurm.claims import in_order
 from burnin.slurm.cluster import JobSnapshot, Observation
-from burnin.slurm.states import Meaning, outcome_of
+from burnin.slurm.states import outcome_of
 from runner.contract.wire import AttemptToken
 
 GONE_AFTER = timedelta(seconds=30)  # between two looks that find a job nowhere
@@ -145,9 +145,7 @@ class Tracker:
 
 def is_over(snapshot: JobSnapshot) -> bool:
     """Say whether Slurm has had its last word on the job."""
-    outcome = outcome_of(snapshot.state, snapshot.reason)
-    # A preempted job may come back under its id, until only accounting remembers it.
-    return outcome.final or (snapshot.source == "sacct" and outcome.meaning is Meaning.ERRORED)
+    return outcome_of(snapshot.state, snapshot.reason, source=snapshot.source).final
 
 
 def seen(snapshot: JobSnapshot) -> JobSeen:

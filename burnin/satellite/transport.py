@@ -1,4 +1,7 @@
-"""Redis as kombu speaks it, but for one thing: what is no message ends no worker."""
+"""Redis as kombu speaks it, but what is no message ends no worker, nor does a broker's death.
+
+Hub and satellites use it.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,14 @@ logger = logging.getLogger(__name__)
 
 
 class Channel(redis.Channel):
+    def _connparams(self, asynchronous: bool = False) -> Any:
+        # When Redis dies at a bad moment, kombu drops the connection before the last of its
+        # channels has closed. That one then asks nobody for the host, and the AttributeError ends
+        # the worker; of a lost connection it recovers.
+        if self.connection.client is None:
+            raise ConnectionError("the connection to the broker is closed already")
+        return super()._connparams(asynchronous=asynchronous)  # type: ignore[misc]
+
     def _brpop_read(self, **options: Any) -> Any:
         try:
             return super()._brpop_read(**options)  # type: ignore[misc]

@@ -15,7 +15,6 @@ from burnin.storage.grants import Grant, GrantSigner, Method
 from burnin.storage.store import (
     ObjectMissing,
     ObjectTooLarge,
-    StoredObject,
     StoreRefused,
     StoreUnreachable,
     require_key,
@@ -79,13 +78,13 @@ class LocalStore:
         with self._errors(key):
             return path.open("rb")
 
-    def head(self, key: str) -> StoredObject | None:
-        path = self._path(key)
+    def sizes(self, directory: str) -> dict[str, int]:
+        path = self._path(directory)
         try:
-            with self._errors(key):
-                return StoredObject(key, path.stat().st_size)
+            with self._errors(directory), os.scandir(path) as found:
+                return {each.name: each.stat().st_size for each in found if each.is_file()}
         except ObjectMissing:
-            return None
+            return {}
 
     def fetch(self, key: str, destination: Path, *, max_bytes: int) -> None:
         with self.open(key) as source:
@@ -94,6 +93,11 @@ class LocalStore:
                 raise ObjectTooLarge(f"{key} has {size_bytes} bytes, more than {max_bytes}")
             with writing_whole(destination) as target, self._errors(key):
                 shutil.copyfileobj(source, target, CHUNK_BYTES)
+
+    def read(self, key: str, *, offset: int, limit: int) -> bytes:
+        with self.open(key) as file, self._errors(key):
+            file.seek(offset)
+            return file.read(limit)
 
     def copy(self, source: str, target: str) -> None:
         require_key(target)

@@ -10,7 +10,6 @@ from burnin.storage.grants import Grant, GrantRefused, GrantSigner, Method
 from burnin.storage.store import (
     ObjectMissing,
     ObjectTooLarge,
-    StoredObject,
     StoreUnreachable,
     require_key,
     require_lifetime,
@@ -56,16 +55,19 @@ class MemoryStore:
         content = self.objects.get(grant.key)
         return (404, b"") if content is None else (200, content)
 
-    def head(self, key: str) -> StoredObject | None:
-        self._require(key)
-        content = self.objects.get(key)
-        return None if content is None else StoredObject(key, len(content))
+    def sizes(self, directory: str) -> dict[str, int]:
+        self._require(directory)
+        split = [(key.rpartition("/"), content) for key, content in list(self.objects.items())]
+        return {name: len(content) for (place, _, name), content in split if place == directory}
 
     def fetch(self, key: str, destination: Path, *, max_bytes: int) -> None:
         content = self._content(key)
         if len(content) > max_bytes:
             raise ObjectTooLarge(f"{key} has {len(content)} bytes, more than {max_bytes}")
         destination.write_bytes(content)
+
+    def read(self, key: str, *, offset: int, limit: int) -> bytes:
+        return self._content(key)[offset : offset + limit]
 
     def copy(self, source: str, target: str) -> None:
         require_key(target)

@@ -4,7 +4,6 @@ Obeyed by burnin.storage.s3, burnin.storage.local and, in memory, burnin.storage
 """
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -32,14 +31,6 @@ class ObjectTooLarge(Exception):
     """The object is larger than it may be. Nothing was read."""
 
 
-@dataclass(frozen=True)
-class StoredObject:
-    """One object as the store lists it."""
-
-    key: str
-    size_bytes: int
-
-
 class ArtifactStore(Protocol):
     """Every method raises StoreUnreachable or StoreRefused, and ValueError for an unfit key."""
 
@@ -54,10 +45,19 @@ class ArtifactStore(Protocol):
         """Return a URL that can GET this one object until it expires."""
         ...
 
-    def head(self, key: str) -> StoredObject | None: ...
+    def sizes(self, directory: str) -> dict[str, int]:
+        """Return the size in bytes of every object whose key is `directory/<name>`, by name."""
+        ...
 
     def fetch(self, key: str, destination: Path, *, max_bytes: int) -> None:
         """Write the object to a file. Raises ObjectMissing or ObjectTooLarge."""
+        ...
+
+    def read(self, key: str, *, offset: int, limit: int) -> bytes:
+        """Return at most `limit` bytes from a byte offset; nothing at or beyond the end.
+
+        Raises ObjectMissing.
+        """
         ...
 
     def copy(self, source: str, target: str) -> None:
@@ -86,11 +86,18 @@ def require_lifetime(expires_s: int) -> None:
         raise ValueError(f"a URL lives from 1 to {LONGEST_URL_S} seconds, not {expires_s}")
 
 
+def incoming_directory(site: str, token: AttemptToken) -> str:
+    return f"incoming/{site}/{token.directory}"
+
+
 def incoming_key(site: str, token: AttemptToken, name: str) -> str:
     """Where a node's upload URL writes."""
-    return f"incoming/{site}/{token.directory}/{name}"
+    return f"{incoming_directory(site, token)}/{name}"
 
 
-def kept_key(token: AttemptToken, name: str) -> str:
-    """Where the verified copy stands; no node ever gets a URL that writes here."""
-    return f"artifacts/{token.run_id}/{token.attempt}/{name}"
+def kept_key(token: AttemptToken, courier: str, name: str) -> str:
+    """Where the verified copy stands; no node ever gets a URL that writes here.
+
+    Each courier has a place of its own: one that comes late overwrites nothing that was judged.
+    """
+    return f"artifacts/{token.run_id}/{token.attempt}/{courier}/{name}"

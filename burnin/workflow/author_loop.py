@@ -37,6 +37,10 @@ class Refused(Exception):
     """Slurm did not take the job. Nothing runs; the message holds Slurm's words."""
 
 
+class _Unwanted(Exception):
+    """It was cancelled before Slurm had it. Nothing runs; the message says by whom."""
+
+
 class Clock(Protocol):
     def now(self) -> datetime: ...
 
@@ -45,7 +49,7 @@ class Clock(Protocol):
 
 @dataclass(frozen=True)
 class Report:
-    """How it ended: Slurm's last word (None if Slurm lost the job) and the files' place here."""
+    """How it ended: Slurm's last word (None if it knows no job) and the place of files here."""
 
     judgement: Judgement
     snapshot: JobSnapshot | None
@@ -77,7 +81,11 @@ def run_once(loop: Loop, order: Order, *, bundle: Bundle, destination: Path) -> 
     submission = make_submission(
         order, loop.site, bundle_path=bundle_path, bundle_sha256=bundle.sha256
     )
-    job_id = _submit(loop, submission, facts)
+    try:
+        job_id = _submit(loop, submission, facts)
+    except _Unwanted as error:
+        skipped = Judgement(Verdict.SKIPPED, Cause.NONE, str(error))
+        return Report(skipped, None, destination / order.token.directory)
     loop.tell(f"submitted as Slurm job {job_id}")
     ending = _Watch(loop, order.token, job_id).to_the_end()
     directory = _patiently(loop, lambda: collect(loop.cluster, order.token, destination))
@@ -108,7 +116,7 @@ def _submit(loop: Loop, submission: Submission, facts: ClusterFacts) -> str:
     token, resubmit = submission.token, frozenset[AttemptToken]()
     while True:
         if reason := loop.stop():
-            raise Refused(f"given up before Slurm took the job: {reason}")
+            raise _Unwanted(reason)
         asked_at = loop.clock.now()
         answer = _ask_for(loop, submission, resubmit)
         match answer.kind:
@@ -137,8 +145,15 @@ def _ask_for(loop: Loop, submission: Submission, resubmit: frozenset[AttemptToke
 
 
 def _resolve(loop: Loop, doubt: claims.Unresolved, facts: ClusterFacts) -> str:
-    """Return the id Slurm turned out to have given, or "" when it is shown that it gave none."""
+    """Return the id Slurm turned out to have given, or "" when it is shown that it gave none.
+
+    Whoever wants to stop has to wait for that: a job that nobody knows of would go on.
+    """
+    is_told = False
     while True:
+        if not is_told and (reason := loop.stop()):
+            is_told = True
+            loop.tell(f"cancelling: {reason}: as soon as it is known whether Slurm took the job")
         decision = claims.decide(doubt, _patiently(loop, loop.cluster.observe), facts)
         match decision:
             case claims.Adopt(job_id, surplus):
@@ -178,6 +193,7 @@ class _Watch:
 
     def to_the_end(self) -> _Ending:
         while True:
+            self._heed_stop()
             snapshot = _patiently(self._loop, self._look)
             if snapshot is not None:
                 self._absent_since = None
@@ -190,7 +206,6 @@ class _Watch:
                 return _Ending(LOST, None, self._cancel_reason, self._never)
             age = self._loop.clock.now() - self._begun
             self._loop.clock.sleep(poll_delay(age.total_seconds()))
-            self._heed_stop()
 
     def _is_lost(self) -> bool:
         """Count only from an answer that did not show the job: silence shows nothing."""
@@ -241,7 +256,7 @@ def _judge(order: Order, ending: _Ending, directory: Path) -> Judgement:
             test=order.test,
             params=order.params,
             token=order.token,
-            resource_class=order.resource_class,
+            resource_class=order.hardware.resource_class,
             outcome=ending.outcome,
             exit_code=ending.snapshot.exit_code if ending.snapshot else None,
             requested_nodes=order.context.nodelist or (),

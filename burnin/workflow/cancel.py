@@ -5,14 +5,14 @@ import uuid
 from collections.abc import Collection
 from datetime import datetime, timedelta
 
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 
-from burnin.models import Attempt, Job, TestRun
+from burnin.models import Attempt, AuditEntry, Job, TestRun
+from burnin.models.audit import Action, Actor
 from burnin.models.job import JobState
 from burnin.models.text import storable
-from burnin.states import RunState
+from burnin.states import IN_FLIGHT, RunState
 from burnin.workflow import orders, stages
-from burnin.workflow.dispatch import IN_FLIGHT
 from burnin.workflow.site_queue import QueueUnreachable, SiteQueue
 from burnin.workflow.sites import alone_at
 from fleet.models import Site
@@ -27,7 +27,7 @@ class CancelRefused(Exception):
     """Nothing was cancelled; the message says why."""
 
 
-def cancel_job(job: Job, *, by: str, reason: str, queue: SiteQueue, now: datetime) -> None:
+def cancel_job(job: Job, *, by: Actor, reason: str, queue: SiteQueue, now: datetime) -> None:
     """End the job: planned runs are skipped now, the others when Slurm has ended them.
 
     Asked again, changes nothing. Raises CancelRefused.
@@ -37,6 +37,7 @@ def cancel_job(job: Job, *, by: str, reason: str, queue: SiteQueue, now: datetim
         active = Job.objects.filter(pk=job.pk, state=JobState.ACTIVE)
         if not active.update(state=JobState.CANCELLING, cancel_reason=words):
             _refuse_if_done(job)
+        AuditEntry.objects.write(by, Action.CANCEL_JOB, job, site=job.site, reason=reason, now=now)
         runs = TestRun.objects.filter(job=job).exclude(state=RunState.JUDGED)
         _cancel(runs, words, now)
         job.refresh_from_db()
@@ -49,7 +50,7 @@ def cancel_runs(
     site: Site,
     run_ids: Collection[uuid.UUID],
     *,
-    by: str,
+    by: Actor,
     reason: str,
     queue: SiteQueue,
     now: datetime,
@@ -58,6 +59,8 @@ def cancel_runs(
     words = _words(by, reason)
     runs = TestRun.objects.filter(site=site, pk__in=run_ids)
     with alone_at(site):
+        for run in runs.exclude(state=RunState.JUDGED):
+            AuditEntry.objects.write(by, Action.CANCEL_RUNS, run, site=site, reason=reason, now=now)
         _cancel(runs, words, now)
         for job in Job.objects.filter(runs__in=run_ids).distinct():
             stages.advance(job, now)
@@ -67,7 +70,8 @@ def cancel_runs(
 def send_cancels(site: Site, reason: str, queue: SiteQueue, runs: QuerySet[TestRun]) -> None:
     """Tell the site to end those of the runs that it may have and that someone wants ended."""
     unwanted = runs.filter(state__in=IN_FLIGHT).exclude(cancel_reason="")
-    attempts = Attempt.objects.filter(run__in=unwanted).only("run_id", "number")
+    newest = Attempt.objects.filter(run__in=unwanted, number=F("run__attempt_number"))
+    attempts = newest.only("run_id", "number")
     tokens = [each.token for each in attempts]
     try:
         orders.send_cancels(site, tokens, reason=reason, queue=queue)
@@ -75,10 +79,10 @@ def send_cancels(site: Site, reason: str, queue: SiteQueue, runs: QuerySet[TestR
         log.warning("%s; reconcile sends the cancellation again", error)
 
 
-def _words(by: str, reason: str) -> str:
+def _words(by: Actor, reason: str) -> str:
     if not reason.strip():
         raise CancelRefused("say why it is cancelled: the reason is kept with every run")
-    return storable(f"cancelled by {by or 'an unknown user'}: {reason.strip()}", limit=1000)
+    return storable(f"cancelled by {by}: {reason.strip()}", limit=1000)
 
 
 def _refuse_if_done(job: Job) -> None:

@@ -3,20 +3,22 @@
 import logging
 import shutil
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db.models import Q
 
 from burnin.hardware_tests.params import BadParams
 from burnin.hardware_tests.registry import UnknownSlug, get_test_class
+from burnin.hardware_tests.worker_limits import WORKER_LIMITS
 from burnin.models import Attempt, RunNode, TestRun
 from burnin.models.set_sql import Change, SetWriter
 from burnin.models.text import storable
 from burnin.satellite.messages import RelayOrder, TaskName
-from burnin.slurm.states import Meaning
+from burnin.slurm.states import NEVER_STARTS, Meaning
 from burnin.states import Cause, RunState, Verdict
 from burnin.storage.store import ArtifactStore, StoreRefused, StoreUnreachable
 from burnin.workflow import lateness, orders
@@ -28,7 +30,7 @@ from burnin.workflow.scratch import scratch
 from burnin.workflow.site_queue import QueueUnreachable, SiteQueue
 from burnin.workflow.sites import why_silent
 from burnin.workflow.stages import advance_site
-from burnin.workflow.steps import Step, steps_of
+from burnin.workflow.steps import Step, UnreadableStep
 from burnin.workflow.verdicts import Conclusion, write_conclusions
 from fleet.models import Site
 from runner.contract.wire import AttemptToken
@@ -37,12 +39,17 @@ log = logging.getLogger(__name__)
 
 RUNS_PER_BATCH = 100
 CARRIED_FOR = timedelta(minutes=3)
+WRITTEN_EVERY = timedelta(seconds=20)  # a slow store must not keep what is judged
+LEFT_ALONE_FOR = timedelta(minutes=15)  # others come first
+TRIED_FOR = timedelta(days=1)
 DOWNLOADS_AT_ONCE = 8
 DOWNLOADS_AHEAD = 2 * DOWNLOADS_AT_ONCE
 STORE_AWAY = timedelta(seconds=15)
 RELAY_URLS_LIVE_S = 3600
-NEVER_STARTS = "the job can never start"
 _NEEDS_ARTIFACTS = frozenset({Meaning.JUDGE, Meaning.TIMED_OUT})
+
+
+_Late = lateness.Judge | lateness.Wait | lateness.Relay
 
 
 @dataclass(frozen=True)
@@ -51,7 +58,7 @@ class Ended:
 
     run: TestRun
     attempt: Attempt
-    step: Step
+    frozen_step: Mapping[str, Any]  # as its job keeps it
     node_names: tuple[str, ...]
     resource_class: str
 
@@ -61,20 +68,26 @@ class Ended:
 
 
 def collect_site(
-    site: Site, *, store: ArtifactStore, queue: SiteQueue, bells: Bells, now: datetime
+    site: Site,
+    *,
+    store: ArtifactStore,
+    queue: SiteQueue,
+    bells: Bells,
+    clock: Callable[[], datetime],
 ) -> int:
     """Collect and judge one batch of the site's finished runs; return how many were judged.
 
     Called twice at once, each run is carried by one of the two. No transaction is open while
-    the store is asked.
+    the store is asked. `clock` tells the time: a batch may take minutes.
     """
+    now = clock()
     due = _due(site, now)
     if not due:
         return 0
     runs = TestRun.objects.claim(due, RunState.FINISHED, for_=CARRIED_FOR, now=now)
-    judged = _judge_batch(site, _read(runs), store, queue, now)
+    judged = _judge_batch(site, _read(runs), store, queue, clock, now + CARRIED_FOR)
     if judged:
-        advance_site(site, now)
+        advance_site(site, clock())
         bells.ring(Bell.DISPATCH, site.pk)
     if len(due) == RUNS_PER_BATCH:
         bells.ring(Bell.COLLECT, site.pk)
@@ -95,12 +108,12 @@ def _read(runs: Sequence[TestRun]) -> list[Ended]:
     rows = RunNode.objects.filter(run_id__in=by_id).order_by("position")
     for row in rows.select_related("node__resource_class"):
         members.setdefault(row.run_id, []).append(row)
-    steps = {run.job_id: steps_of(run.job.steps) for run in runs}
+    steps = {(run.job_id, each["position"]): each for run in runs for each in run.job.steps}
     return [
         Ended(
             run=run,
             attempt=attempts[run.pk],
-            step=steps[run.job_id][run.step],
+            frozen_step=steps[run.job_id, run.step],
             node_names=tuple(each.node.name for each in members[run.pk]),
             resource_class=members[run.pk][0].node.resource_class.name,
         )
@@ -109,56 +122,89 @@ def _read(runs: Sequence[TestRun]) -> list[Ended]:
 
 
 def _judge_batch(
-    site: Site, batch: Sequence[Ended], store: ArtifactStore, queue: SiteQueue, now: datetime
+    site: Site,
+    batch: Sequence[Ended],
+    store: ArtifactStore,
+    queue: SiteQueue,
+    clock: Callable[[], datetime],
+    held_until: datetime,
 ) -> int:
-    conclusions: list[Conclusion] = []
-    for ended, gathered in _gather_all(site, batch, store, now):
-        step = _lateness(site, ended, gathered, now)
+    judged, conclusions = 0, list[Conclusion]()
+    write_at = clock() + WRITTEN_EVERY
+    for ended, late, gathered in _gather_all(site, batch, store, clock):
+        now = clock()
+        is_whole = not gathered.missing or gathered.refusal
+        step = lateness.Judge() if is_whole else late
         match step:
             case lateness.Judge():
-                conclusions.append(conclude(ended, gathered))
+                try:
+                    conclusions.append(conclude(ended, gathered))
+                except WORKER_LIMITS as limit:
+                    conclusions += _after_an_end(ended, gathered, limit, now)
+                    write_conclusions(site, conclusions, now)
+                    raise
             case lateness.Wait():
                 _wait(ended, step.for_, step.why, now)
             case lateness.Relay():
                 _relay(site, ended, gathered, store, queue, now)
-    return write_conclusions(site, conclusions, now)
+        if now >= write_at:
+            judged += write_conclusions(site, conclusions, now)
+            ids = [each.run.pk for each in batch]
+            TestRun.objects.prolong(ids, held_until, until=now + CARRIED_FOR)
+            conclusions, write_at, held_until = [], now + WRITTEN_EVERY, now + CARRIED_FOR
+    return judged + write_conclusions(site, conclusions, clock())
+
+
+def _after_an_end(
+    ended: Ended, gathered: Gathered, limit: BaseException, now: datetime
+) -> list[Conclusion]:
+    """Let others come first: what ended a worker may end the next. A day of that is enough."""
+    words = f"a worker came to its end over its artifacts ({type(limit).__name__})"
+    if now - ended.run.moved_at < TRIED_FOR:
+        log.error("run %s is judged later: %s", ended.run.pk, words)
+        _wait(ended, LEFT_ALONE_FOR, words, now)
+        return []
+    log.error("run %s is not judged any more: %s", ended.run.pk, words)
+    judgement = Judgement(Verdict.ERRORED, Cause.INFRASTRUCTURE, f"{words}, for a day")
+    return [_concluded(ended, gathered, judgement)]
 
 
 def _gather_all(
-    site: Site, batch: Sequence[Ended], store: ArtifactStore, now: datetime
-) -> Iterator[tuple[Ended, Gathered]]:
+    site: Site, batch: Sequence[Ended], store: ArtifactStore, clock: Callable[[], datetime]
+) -> Iterator[tuple[Ended, _Late, Gathered]]:
     """Yield what came, as it comes. Its files are gone once the next one is asked for."""
     waiting = list(reversed(batch))
-    pending: dict[Future[Gathered], Ended] = {}
+    pending: dict[Future[Gathered], tuple[Ended, _Late]] = {}
     with scratch() as room, ThreadPoolExecutor(DOWNLOADS_AT_ONCE) as pool:
         while waiting or pending:
             while waiting and len(pending) < DOWNLOADS_AHEAD:
                 ended = waiting.pop()
-                pending[pool.submit(gather, store, site.name, ended.token, room)] = ended
+                late = _if_late(site, ended, clock())
+                may_wait = not isinstance(late, lateness.Judge)
+                future = pool.submit(gather, store, site.name, ended.token, room, may_wait=may_wait)
+                pending[future] = ended, late
             for future in wait(pending, return_when=FIRST_COMPLETED).done:
-                yield from _arrived(pending.pop(future), future, now)
+                yield from _arrived(*pending.pop(future), future, clock())
 
 
 def _arrived(
-    ended: Ended, future: Future[Gathered], now: datetime
-) -> Iterator[tuple[Ended, Gathered]]:
+    ended: Ended, late: _Late, future: Future[Gathered], now: datetime
+) -> Iterator[tuple[Ended, _Late, Gathered]]:
     try:
         gathered = future.result()
     except (StoreUnreachable, StoreRefused) as error:
         log.warning("run %s is collected later: %s", ended.run.pk, error)
         return _wait(ended, STORE_AWAY, f"the artifact store cannot be used: {error}", now)
-    yield ended, gathered
+    yield ended, late, gathered
     shutil.rmtree(gathered.directory)
     return None
 
 
-def _lateness(
-    site: Site, ended: Ended, gathered: Gathered, now: datetime
-) -> lateness.Judge | lateness.Wait | lateness.Relay:
+def _if_late(site: Site, ended: Ended, now: datetime) -> _Late:
+    """Say what comes next if some of the run's artifacts are not there."""
     attempt = ended.attempt
     outcome = ending_of(attempt.slurm_state, attempt.slurm_reason, source="")
-    is_enough = not gathered.missing or gathered.refusal or ended.run.cancel_reason
-    if is_enough or outcome.meaning not in _NEEDS_ARTIFACTS:
+    if ended.run.cancel_reason or outcome.meaning not in _NEEDS_ARTIFACTS:
         return lateness.Judge()
     return lateness.decide(
         lateness.Lateness(
@@ -205,30 +251,41 @@ def _relay(
 
 def conclude(ended: Ended, gathered: Gathered) -> Conclusion:
     """Judge a run by what came. Pure but for reading the files."""
-    frozen = ended.step.thresholds.get(ended.resource_class)
+    try:
+        step = Step.from_json(ended.frozen_step)
+        judgement = _as_asked(step, _judgement(ended, step, gathered))
+        frozen = step.thresholds.get(ended.resource_class)
+    except UnreadableStep as error:
+        judgement, frozen = Judgement(Verdict.ERRORED, Cause.TEST, str(error)), None
+    return _concluded(ended, gathered, judgement, frozen.version_id if frozen else None)
+
+
+def _concluded(
+    ended: Ended, gathered: Gathered, judgement: Judgement, thresholds_id: int | None = None
+) -> Conclusion:
     return Conclusion(
         run=ended.run,
         attempt=ended.attempt,
-        judgement=_as_asked(ended.step, _judgement(ended, gathered)),
+        judgement=judgement,
         metadata=gathered.metadata,
         kept=gathered.kept,
-        thresholds_id=frozen.version_id if frozen else None,
+        thresholds_id=thresholds_id,
     )
 
 
-def _judgement(ended: Ended, gathered: Gathered) -> Judgement:
+def _judgement(ended: Ended, step: Step, gathered: Gathered) -> Judgement:
     if gathered.refusal:
         return Judgement(Verdict.ERRORED, Cause.INFRASTRUCTURE, gathered.refusal)
-    if ended.resource_class not in ended.step.thresholds:
+    if ended.resource_class not in step.thresholds:
         words = f"the job froze no threshold for class {ended.resource_class}"
         return Judgement(Verdict.ERRORED, Cause.TEST, f"no calibrated threshold: {words}")
     try:
-        return _judge_ended(ended, gathered)
+        return _judge_ended(ended, step, gathered)
     except (UnknownSlug, BadParams) as error:  # the test has changed since it was planned
         return Judgement(Verdict.ERRORED, Cause.TEST, str(error))
 
 
-def _judge_ended(ended: Ended, gathered: Gathered) -> Judgement:
+def _judge_ended(ended: Ended, step: Step, gathered: Gathered) -> Judgement:
     attempt = ended.attempt
     outcome = ending_of(attempt.slurm_state, attempt.slurm_reason, source="")
     if outcome.meaning is Meaning.CANCELLED and ended.run.cancel_reason.startswith(NEVER_STARTS):
@@ -237,17 +294,17 @@ def _judge_ended(ended: Ended, gathered: Gathered) -> Judgement:
         return Judgement(Verdict.SKIPPED, Cause.NONE, ended.run.cancel_reason)
     return judge(
         EndedRun(
-            test=get_test_class(ended.step.slug)(),
-            params=ended.step.parsed_params(),
+            test=get_test_class(step.slug)(),
+            params=step.parsed_params(ended.resource_class),
             token=ended.token,
             resource_class=ended.resource_class,
             outcome=replace(outcome, final=True),
             exit_code=attempt.exit_code or None,
             requested_nodes=ended.node_names,
             directory=gathered.directory,
-            iterations=ended.step.iterations,
+            iterations=step.iterations,
             cancel_reason=ended.run.cancel_reason,
-            limits=ended.step.limits_for(ended.resource_class),
+            limits=step.limits_for(ended.resource_class),
             scratch=gathered.directory.parent,
         )
     )

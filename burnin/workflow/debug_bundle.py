@@ -13,14 +13,14 @@ from burnin.storage.store import ArtifactStore, StoreRefused, StoreUnreachable
 from burnin.workflow import logs
 from burnin.workflow.ledger import LEARNED
 
-LINKS_LIVE_S = 24 * 3600
+LINKS_LIVE_S = 5 * 60  # for whoever asked; a bundle that is given away opens nothing
 TAIL_BYTES = 64 * 1024
 
 
 def debug_bundle(run: TestRun, *, store: ArtifactStore, now: datetime) -> Mapping[str, bytes]:
     """Return the bundle's files by name: the run and its history, and a directory per attempt.
 
-    The links are presigned, can only read, and end a day after `now`.
+    The links are presigned, can only read, and end five minutes later.
     """
     files = {
         "run.json": _json(_run(run, now)),

@@ -1,17 +1,19 @@
 """Brings one attempt's artifacts from the store: what is judged is what is kept."""
 
 import hashlib
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from burnin.hardware_tests.artifacts import MissingArtifact, read_metadata
+from burnin.hardware_tests.artifacts import MissingArtifact, WrongAttempt, read_metadata_of
 from burnin.hardware_tests.metadata import HardwareTestMetadata
 from burnin.hardware_tests.unpack import TornArtifact
 from burnin.storage.store import (
     ArtifactStore,
     ObjectMissing,
     ObjectTooLarge,
+    incoming_directory,
     incoming_key,
     kept_key,
 )
@@ -44,24 +46,39 @@ class Gathered:
     refusal: str
 
 
-def gather(store: ArtifactStore, site_name: str, token: AttemptToken, scratch: Scratch) -> Gathered:
+def gather(
+    store: ArtifactStore,
+    site_name: str,
+    token: AttemptToken,
+    scratch: Scratch,
+    *,
+    may_wait: bool = False,
+) -> Gathered:
     """Copy the attempt's objects to keys of ours and fetch those copies.
 
     A node can rewrite its own objects until their URLs expire: so the copy is what is read.
+    Where something is missing that `may_wait`, no more than the metadata is taken.
     Raises StoreUnreachable or StoreRefused.
     """
     there, refusal = _sizes(store, site_name, token)
     directory = scratch.directory(token.directory, sum(there.values()))
+    courier = secrets.token_hex(4)
     kept = []
     try:
-        for name in there:
-            kept.append(_keep(store, site_name, token, directory / name))
+        for name in sorted(there, key=lambda name: name != contract.METADATA):
+            if name != contract.METADATA and may_wait and _lacks(token, directory, there):
+                break
+            kept.append(_keep(store, site_name, token, courier, directory / name))
     except ObjectMissing as error:
         refusal = refusal or f"an artifact vanished while it was collected: {error}"
     except ObjectTooLarge as error:
         refusal = refusal or f"an artifact is larger than it may be: {error}"
-    metadata, expected = _last_word(directory)
+    metadata, expected = _last_word(token, directory)
     return Gathered(directory, tuple(kept), metadata, tuple(sorted(expected - set(there))), refusal)
+
+
+def _lacks(token: AttemptToken, directory: Path, there: Mapping[str, int]) -> bool:
+    return not _last_word(token, directory)[1] <= set(there)
 
 
 def _sizes(
@@ -69,20 +86,20 @@ def _sizes(
 ) -> tuple[Mapping[str, int], str]:
     """Return the sizes of what is there, and what makes it unfit to be fetched at all."""
     sizes: dict[str, int] = {}
+    there = store.sizes(incoming_directory(site_name, token))
     for name, most in contract.MAX_BYTES.items():
-        found = store.head(incoming_key(site_name, token, name))
-        if found is None:
+        if name not in there:
             continue
-        if found.size_bytes > most:
-            return {}, f"{name} has {found.size_bytes} bytes, more than the {most} allowed"
-        sizes[name] = found.size_bytes
+        if there[name] > most:
+            return {}, f"{name} has {there[name]} bytes, more than the {most} allowed"
+        sizes[name] = there[name]
     return sizes, ""
 
 
 def _keep(
-    store: ArtifactStore, site_name: str, token: AttemptToken, destination: Path
+    store: ArtifactStore, site_name: str, token: AttemptToken, courier: str, destination: Path
 ) -> KeptArtifact:
-    name, key = destination.name, kept_key(token, destination.name)
+    name, key = destination.name, kept_key(token, courier, destination.name)
     store.copy(incoming_key(site_name, token, name), key)
     store.fetch(key, destination, max_bytes=contract.MAX_BYTES[name])
     with destination.open("rb") as file:
@@ -90,12 +107,14 @@ def _keep(
     return KeptArtifact(name, key, destination.stat().st_size, sha256)
 
 
-def _last_word(directory: Path) -> tuple[HardwareTestMetadata | None, set[str]]:
+def _last_word(
+    token: AttemptToken, directory: Path
+) -> tuple[HardwareTestMetadata | None, set[str]]:
     """Return the metadata, and what should be there. Without it, anything may be on its way."""
     try:
-        metadata = read_metadata(directory)
+        metadata = read_metadata_of(token, directory)
     except MissingArtifact:
         return None, set(contract.MAX_BYTES)
-    except TornArtifact:
+    except (TornArtifact, WrongAttempt):
         return None, set()
     return metadata, set(metadata.artifacts) & set(contract.MAX_BYTES)

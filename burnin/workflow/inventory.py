@@ -86,6 +86,8 @@ def site_of(config: SiteConfig, facts: ClusterFacts, partition: str) -> Site:
         facts_root=config.facts_root,
         node_path=config.node_path,
         node_python=config.node_python,
+        containers=config.containers,
+        shared_storage=config.shared_storage or "",
     )
 
 

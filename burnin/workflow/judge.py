@@ -9,7 +9,7 @@ from burnin.hardware_tests.artifacts import (
     MissingArtifact,
     WrongAttempt,
     open_artifacts,
-    read_metadata,
+    read_metadata_of,
 )
 from burnin.hardware_tests.base import BaseTest
 from burnin.hardware_tests.evaluation import EvaluationStatus, NotMeasured
@@ -17,18 +17,15 @@ from burnin.hardware_tests.iterations import Measured, measure_and_evaluate
 from burnin.hardware_tests.metadata import HardwareTestMetadata
 from burnin.hardware_tests.params import TestParams
 from burnin.hardware_tests.parsers.refusal import ParseError
-from burnin.hardware_tests.thresholds.loader import BadThresholds, NoThresholds
+from burnin.hardware_tests.thresholds.errors import BadThresholds, NoThresholds
 from burnin.hardware_tests.thresholds.schema import ThresholdSet
 from burnin.hardware_tests.unpack import TornArtifact
+from burnin.hardware_tests.worker_limits import WORKER_LIMITS
 from burnin.slurm.states import Meaning, Outcome
 from burnin.states import Cause, Verdict
 from runner.contract import artifacts as contract
 from runner.contract.wire import AttemptToken, ExitCode
 from runner.contract.wire import Outcome as RunnerOutcome
-
-# A tool that has said nothing for this long before it was ended had hung; a busy one reports
-# more often (stressapptest every 10 s, fio's phases end within minutes).
-STALLED_AFTER_S = 300.0
 
 
 @dataclass(frozen=True)
@@ -65,7 +62,10 @@ class Judgement:
 
 
 def judge(run: EndedRun) -> Judgement:
-    """Return the verdict of a run. Does not raise for anything a node can have written."""
+    """Return the verdict of a run. Does not raise for anything a node can have written.
+
+    Raises what is in WORKER_LIMITS: the worker that judges has come to its own end.
+    """
     match run.outcome.meaning:
         case Meaning.JUDGE:
             return _judge_artifacts(run)
@@ -82,12 +82,12 @@ def judge(run: EndedRun) -> Judgement:
 
 def _judge_artifacts(run: EndedRun) -> Judgement:
     try:
-        metadata = read_metadata(run.directory)
+        metadata = read_metadata_of(run.token, run.directory)
         match metadata.outcome:
             case RunnerOutcome.RAN:
                 return _judge_measurement(run)
             case RunnerOutcome.TIMED_OUT:
-                return _out_of_time(metadata, metadata.reason)
+                return _out_of_time(run.test, metadata, metadata.reason)
             case RunnerOutcome.INTERRUPTED:
                 return _errored(Cause.INFRASTRUCTURE, f"the run was interrupted: {metadata.reason}")
             case _:
@@ -118,6 +118,8 @@ def _judge_metrics(
         )
     except (ParseError, MissingArtifact, AmbiguousArtifact, NotMeasured) as error:
         return _errored(Cause.TEST, str(error))
+    except WORKER_LIMITS:
+        raise
     # The edge between a test's own code and a verdict: one broken parser must not stop a batch.
     except Exception as defect:
         what = f"{type(defect).__name__}: {defect}"
@@ -138,13 +140,16 @@ def _misplaced(run: EndedRun, metadata: HardwareTestMetadata) -> str:
     if metadata.slug != run.test.slug:
         return f"the node ran {metadata.slug}, not {run.test.slug}"
     asked, given = run.params.resolved(), metadata.params
-    if given is not None and given != asked:
+    if given is None:
+        return "the node does not say with which params it ran"
+    if given != asked:
         names = sorted(name for name in {*asked, *given} if asked.get(name) != given.get(name))
         return f"the node was given another {' and '.join(names)} than was asked for"
     ran = len(metadata.iterations)
     if run.iterations is not None and ran != run.iterations:
         return f"{run.iterations} iterations were asked for, but the node ran {ran}"
-    if run.requested_nodes and metadata.node_names != run.requested_nodes:
+    # Slurm lists an allocation in an order of its own.
+    if run.requested_nodes and sorted(metadata.node_names) != sorted(run.requested_nodes):
         return (
             f"{', '.join(run.requested_nodes)} was asked for, but the run was on "
             f"{', '.join(metadata.node_names) or 'no node'}: nothing is attributed to either"
@@ -160,7 +165,9 @@ def _judge_cancelled(run: EndedRun) -> Judgement:
 def _judge_time_out(run: EndedRun) -> Judgement:
     """Slurm ended it, so the runner did not end by itself in the time it keeps for that."""
     try:
-        return _out_of_time(read_metadata(run.directory), _said(run))
+        return _out_of_time(run.test, read_metadata_of(run.token, run.directory), _said(run))
+    except WrongAttempt as error:
+        return _errored(Cause.INFRASTRUCTURE, str(error))
     except (MissingArtifact, TornArtifact):
         pass
     if not (run.directory / contract.STARTED).is_file():
@@ -169,9 +176,13 @@ def _judge_time_out(run: EndedRun) -> Judgement:
     return Judgement(Verdict.INCONCLUSIVE, Cause.HARDWARE, reason)
 
 
-def _out_of_time(metadata: HardwareTestMetadata, reason: str) -> Judgement:
+def _out_of_time(test: BaseTest, metadata: HardwareTestMetadata, reason: str) -> Judgement:
+    """Only a tool that reports while it works can be seen to have hung."""
     silent_s = metadata.finished_at - metadata.last_progress_at
-    if silent_s >= STALLED_AFTER_S:
+    if test.silent_for_s is None:
+        words = "it says nothing before its end, so the time limit may be too short, or it hung"
+        return _errored(Cause.TEST, f"{reason}; {words}")
+    if silent_s >= test.silent_for_s:
         hung = f"{reason}; nothing had moved for {silent_s:.0f} s: the test hung"
         return Judgement(Verdict.INCONCLUSIVE, Cause.HARDWARE, hung)
     return _errored(Cause.TEST, f"{reason}; it was still at work: the time limit is too short")

@@ -12,8 +12,10 @@ from typing import Any
 from burnin.models import Attempt, TestRun
 from burnin.models.set_sql import Change, SetWriter
 from burnin.models.text import storable
+from burnin.models.verdicts import RunVerdict, record_verdicts
 from burnin.satellite.messages import OfAttempt
 from burnin.states import Cause, RunState, Verdict
+from burnin.workflow import retry
 from burnin.workflow.bells import Bell
 from fleet.models import Site
 
@@ -58,7 +60,13 @@ class Entry:
 
     @property
     def carries_the_run(self) -> bool:
-        return self.attempt.number == self.run.attempt_number
+        """Say whether the run goes the way of this attempt: it is the newest, and not over."""
+        is_newest = self.attempt.number == self.run.attempt_number
+        return is_newest and self.state not in {RunState.PLANNED, RunState.JUDGED}
+
+    @property
+    def awaits_answer(self) -> bool:
+        return self.carries_the_run and self.state is RunState.DISPATCHED
 
     def learn(self, **values: Any) -> None:
         """Note what is now known of the attempt."""
@@ -79,7 +87,7 @@ class Entry:
 
     def reach(self, target: RunState, note: str = "") -> None:
         """Move the run forward to `target`, never back. A judged run stays as it is."""
-        if not self.carries_the_run or self.state is RunState.JUDGED:
+        if not self.carries_the_run:
             return
         if self.state is RunState.DISPATCHED and RANK[target] > RANK[RunState.SUBMITTED]:
             self._step(RunState.SUBMITTED, note)
@@ -88,9 +96,15 @@ class Entry:
 
     def never_ran(self, reason: str) -> None:
         """Judge a run that Slurm never took: skipped if nobody wanted it any more."""
-        if self.carries_the_run and self.state is RunState.DISPATCHED:
+        if self.awaits_answer:
             self.reason = self.run.cancel_reason or reason
             self._step(RunState.JUDGED, reason)
+
+    def plan_again(self, reason: str) -> None:
+        """Let a run that Slurm never took wait for another attempt."""
+        if self.awaits_answer:
+            self.reason = retry.words(self.attempt.number, reason)
+            self._step(RunState.PLANNED, self.reason)
 
     def _step(self, target: RunState, note: str) -> None:
         self.path.append(target)
@@ -102,8 +116,9 @@ class Ledger:
 
     def __init__(self, site: Site, spoken_of: Iterable[OfAttempt], now: datetime) -> None:
         self._now = now
+        self.allowances = retry.Allowances()
         self._entries: dict[tuple[str, int], Entry] = {}
-        self._waits: dict[uuid.UUID, str] = {}
+        self._waits: dict[uuid.UUID, tuple[Entry, str]] = {}
         self._carried: dict[uuid.UUID, tuple[Entry, RunState, datetime]] = {}
         run_ids = {uuid.UUID(each.run_id) for each in spoken_of}
         attempts = Attempt.objects.filter(run_id__in=run_ids, run__site=site)
@@ -122,25 +137,27 @@ class Ledger:
     def wait(self, entry: Entry, because: str) -> None:
         """Note why the run waits; "" when it does not."""
         text = storable(because, limit=500)
-        if entry.run.waits_because != text:
+        if entry.carries_the_run and entry.run.waits_because != text:
             entry.run.waits_because = text
-            self._waits[entry.run.pk] = text
+            self._waits[entry.run.pk] = (entry, text)
 
     def carry(self, entry: Entry, for_: timedelta) -> None:
         """Let nobody take the run up before `for_` is over, unless it moves on."""
-        self._carried[entry.run.pk] = (entry, entry.state, self._now + for_)
+        if entry.carries_the_run:
+            self._carried[entry.run.pk] = (entry, entry.state, self._now + for_)
 
     def write(self) -> set[Bell]:
         """Write everything, set-based, and return the bells it rings."""
         self._write_attempts()
         self._write_moves()
-        self._write_runs("waits_because", self._waits)
+        waits = {pk: text for pk, (entry, text) in self._waits.items() if entry.carries_the_run}
+        self._write_runs("waits_because", waits)
         carried = self._carried.values()
         unmoved = {entry.run.pk: at for entry, state, at in carried if entry.state is state}
         self._write_runs("carried_until", unmoved)
         moved = {state for each in self._entries.values() for state in each.path}
         bells = {Bell.COLLECT} if RunState.FINISHED in moved else set()
-        return bells | ({Bell.DISPATCH} if RunState.JUDGED in moved else set())
+        return bells | ({Bell.DISPATCH} if moved & {RunState.JUDGED, RunState.PLANNED} else set())
 
     def _write_attempts(self) -> None:
         touched = [each.attempt for each in self._entries.values() if each.is_touched]
@@ -160,6 +177,9 @@ class Ledger:
             self._move(moves[before, after], before, after)
 
     def _move(self, entries: list[Entry], before: RunState, after: RunState) -> None:
+        if after is RunState.JUDGED:
+            record_verdicts(map(_verdict, entries), before=before, now=self._now)
+            return
         rows = {entry.run.pk: _own_values(entry, after) for entry in entries}
         notes = {entry.run.pk: entry.note for entry in entries if entry.note}
         TestRun.objects.move_each(rows, before, after, now=self._now, notes=notes)
@@ -170,13 +190,12 @@ class Ledger:
 
 
 def _own_values(entry: Entry, after: RunState) -> dict[str, Any]:
-    if after is not RunState.JUDGED:
-        return {}
+    if after is RunState.PLANNED:
+        return {"waits_because": storable(entry.reason, limit=500)}
+    return {}
+
+
+def _verdict(entry: Entry) -> RunVerdict:
     errored, skipped = (Verdict.ERRORED, Cause.INFRASTRUCTURE), (Verdict.SKIPPED, Cause.NONE)
     verdict, cause = skipped if entry.run.cancel_reason else errored
-    return {
-        "verdict": verdict.value,
-        "cause": cause.value,
-        "reason": storable(entry.reason, limit=2000),
-        "waits_because": "",
-    }
+    return RunVerdict(entry.run.pk, verdict, cause, entry.reason, entry.attempt.pk)

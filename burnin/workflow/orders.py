@@ -1,13 +1,12 @@
 """Turns attempts into orders for their site: fresh upload URLs, at most a hundred jobs each."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import groupby
 from operator import attrgetter
 
 from burnin.hardware_tests.run_context import DEADLINE_MARGIN_MINUTES
 from burnin.models import Attempt
-from burnin.models.set_sql import Change, SetWriter
 from burnin.satellite.messages import CancelOrder, JobOrder, OfAttempt, SubmitOrder, TaskName
 from burnin.storage.store import ArtifactStore, incoming_key
 from burnin.workflow.render import context_text
@@ -51,7 +50,6 @@ def send_submits(
     *,
     store: ArtifactStore,
     queue: SiteQueue,
-    now: datetime,
 ) -> None:
     """Ask the site to submit these attempts, which it does once however often it is asked.
 
@@ -61,19 +59,9 @@ def send_submits(
         order = SubmitOrder(
             bundle_name=bundle_name(sha256),
             bundle_sha256=sha256,
-            jobs=tuple(_job_order(site, each, store, now) for each in batch),
+            jobs=tuple(_job_order(site, each, store) for each in batch),
         )
         queue.send(site.name, TaskName.SUBMIT, order, expires_s=ORDER_LIVES_S)
-
-
-def renew_urls(site: Site, attempts: Sequence[Attempt], now: datetime) -> None:
-    """Let upload URLs that are signed from now on live as long as the first ones did."""
-    for each in attempts:
-        run_minutes = each.context["time_limit_s"] // 60
-        deadline = site.max_wait_minutes + run_minutes + DEADLINE_MARGIN_MINUTES
-        each.uploads_expire_at = now + url_life(deadline)
-    rows = [{"id": each.pk, "uploads_expire_at": each.uploads_expire_at} for each in attempts]
-    SetWriter(Attempt, "default").update(rows, Change(own=("uploads_expire_at",)))
 
 
 def send_cancels(
@@ -100,9 +88,14 @@ def _batches(attempts: Sequence[Attempt]) -> Iterator[tuple[str, list[Attempt]]]
             yield sha256, same[start : start + JOBS_PER_ORDER]
 
 
-def _job_order(site: Site, attempt: Attempt, store: ArtifactStore, now: datetime) -> JobOrder:
-    expires_s = max(1, int((attempt.uploads_expire_at - now).total_seconds()))
-    uploads = upload_urls(store, site, attempt.token, expires_s=expires_s)
+def _job_order(site: Site, attempt: Attempt, store: ArtifactStore) -> JobOrder:
+    """Sign URLs that live as long as those of the first order, which the site may have kept.
+
+    So `uploads_expire_at` stays what the first ones hold: no later one ends before it.
+    """
+    run_minutes = attempt.context["time_limit_s"] // 60
+    life = url_life(site.max_wait_minutes + run_minutes + DEADLINE_MARGIN_MINUTES)
+    uploads = upload_urls(store, site, attempt.token, expires_s=int(life.total_seconds()))
     return JobOrder(
         run_id=str(attempt.run_id),
         attempt=attempt.number,

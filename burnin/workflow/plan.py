@@ -9,25 +9,35 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.contrib.auth.models import AbstractBaseUser
 from django.db import IntegrityError
 
-from burnin.hardware_tests.params import BadParams, parse_params
+from burnin.hardware_tests.params import BadParams, TestParams, parse_params
 from burnin.hardware_tests.registry import UnknownSlug, get_test_class
 from burnin.hardware_tests.run_context import BadRunContext, RunContext
-from burnin.hardware_tests.thresholds.loader import BadThresholds, NoThresholds
-from burnin.models import Job, JobNode, Preset, TestRun
+from burnin.hardware_tests.site_params import SiteLacks, filled_in
+from burnin.hardware_tests.thresholds.errors import BadThresholds, NoThresholds
+from burnin.models import AuditEntry, Job, JobNode, Preset, PresetStep, TestRun
+from burnin.models.audit import Action, Actor
 from burnin.models.limits import limits_in_force
 from burnin.storage.store import ArtifactStore, StoreRefused, StoreUnreachable
-from burnin.workflow import stages
+from burnin.workflow import asked_before, cohorts, stages
 from burnin.workflow.bells import Bell, Bells, ring_after_commit
 from burnin.workflow.sites import alone_at, why_closed
-from burnin.workflow.steps import FrozenThresholds, Step, recipe_of
-from fleet.models import Node, Site
+from burnin.workflow.steps import FrozenThresholds, Step, UnreadableStep, recipe_of
+from fleet.hardware import Hardware
+from fleet.models import HardwareUnstated, Node, Site
 from runner.contract.wire import AttemptToken
 
 NAMES_SHOWN = 5
-SINGLE_NODE = "single-node"
+REFUSED = (
+    BadParams,
+    UnknownSlug,
+    BadRunContext,
+    NoThresholds,
+    BadThresholds,
+    HardwareUnstated,
+)
+PROGRAM = Actor("a program of this hub")
 
 
 class PlanRefused(Exception):
@@ -45,17 +55,22 @@ class StepRequest:
     iterations: int = 1
     is_gate: bool = True
     measure_only: bool = False
+    max_attempts: int = 2
 
 
 @dataclass(frozen=True)
 class JobRequest:
-    """A preset, or steps without one, on nodes of a site by their Slurm names."""
+    """A preset, or steps without one, on nodes of a site by their Slurm names.
+
+    An idempotency key is its user's: without a user it means nothing.
+    """
 
     site: Site
     node_names: Sequence[str]
     preset: Preset | None = None
     steps: Sequence[StepRequest] = ()
-    requested_by: AbstractBaseUser | None = None
+    by: Actor = PROGRAM
+    reason: str = ""
     idempotency_key: str = ""
 
 
@@ -69,7 +84,7 @@ def plan_job(request: JobRequest, *, store: ArtifactStore, bells: Bells, now: da
         return known
     if why := why_closed(request.site, now):
         raise PlanRefused(why)
-    nodes = _nodes(request)
+    nodes = named_nodes(request)
     steps = freeze(request, nodes)
     refuse_dead_store(store)
     try:
@@ -85,24 +100,33 @@ def plan_job(request: JobRequest, *, store: ArtifactStore, bells: Bells, now: da
 
 def _known(request: JobRequest) -> Job | None:
     """Return the job that this key made. Raises PlanRefused if it was asked for something else."""
-    if not request.idempotency_key or request.requested_by is None:
-        return None
-    job = Job.objects.filter(
-        requested_by_id=request.requested_by.pk, idempotency_key=request.idempotency_key
-    ).first()
+    job = asked_before.job_of(request.idempotency_key, request.by)
     if job is None:
         return None
     names = set(JobNode.objects.filter(job=job).values_list("node__name", flat=True))
     asked = (request.site.pk, request.preset.pk if request.preset else None)
-    if (job.site_id, job.preset_id) != asked or names != set(request.node_names):
-        raise PlanRefused(
-            f"idempotency key {request.idempotency_key!r:.80} made job {job.pk}, "
-            "which asks for something else: take a new key"
-        )
+    is_same = (job.site_id, job.preset_id) == asked and names == set(request.node_names)
+    if not is_same or (request.preset is None and not _asks_for(request.steps, job)):
+        raise PlanRefused(asked_before.taken(request.idempotency_key, job))
     return job
 
 
-def _nodes(request: JobRequest) -> list[Node]:
+def _asks_for(steps: Sequence[StepRequest], job: Job) -> bool:
+    """Say whether a job without a preset has just these steps. Bounds may have changed since."""
+    try:
+        kept = [Step.from_json(each) for each in job.steps]
+    except UnreadableStep:
+        return False
+    return len(kept) == len(steps) and all(map(_is_step, steps, kept))
+
+
+def _is_step(asked: StepRequest, kept: Step) -> bool:
+    told = vars(asked)
+    same = all(getattr(kept, name) == value for name, value in told.items() if name != "params")
+    return same and all(kept.params.get(name) == value for name, value in asked.params.items())
+
+
+def named_nodes(request: JobRequest) -> list[Node]:
     """Return the nodes in the order they were asked for."""
     site, asked = request.site, list(request.node_names)
     if not asked:
@@ -113,7 +137,7 @@ def _nodes(request: JobRequest) -> list[Node]:
     if unknown := [name for name in asked if name not in known]:
         raise PlanRefused(
             f"site {site.name} has no node {_listed(unknown)}: correct the name, or run "
-            f"`load_inventory {site.name}` if it is new there"
+            f"`manage.py load_inventory {site.name}` if it is new there"
         )
     return [known[name] for name in asked]
 
@@ -131,40 +155,100 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def freeze(request: JobRequest, nodes: Sequence[Node]) -> list[Step]:
-    """Resolve every step: params, limits, recipe. Raises PlanRefused."""
-    asked = list(request.steps) if request.preset is None else _preset_steps(request.preset)
+    """Resolve every step: params, limits, recipe. Raises PlanRefused.
+
+    Of a preset nodes of a class are asked what they have the hardware for. A step of which
+    nothing is left is no step for that class, and one that the site does not set up is none.
+    """
+    asked = dict(enumerate(request.steps, start=1))
+    if request.preset is not None:
+        asked = _preset_steps(request.preset, request.site)
     if not asked:
         what = f"preset {request.preset.name}" if request.preset else "the request"
         raise PlanRefused(f"{what} has no steps: add a test to it")
-    classes = sorted({each.resource_class.name for each in nodes})
+    counts = Counter(each.resource_class.name for each in nodes)
     try:
-        return [
-            _frozen(position, each, request.site, classes)
-            for position, each in enumerate(asked, start=1)
+        hardware = {each.resource_class.name: each.resource_class.hardware for each in nodes}
+        fitting = {
+            position: (each, _fitting(each, request, hardware)) for position, each in asked.items()
+        }
+        for each, classes in fitting.values():
+            _refuse_unshareable(each.slug, sum(counts[name] for name in classes), list(classes))
+        steps = [
+            _frozen(position, each, request.site, classes, hardware)
+            for position, (each, classes) in fitting.items()
+            if classes
         ]
-    except (BadParams, UnknownSlug, BadRunContext, NoThresholds, BadThresholds) as error:
+    except REFUSED as error:
         raise PlanRefused(str(error)) from error
-
-
-def _preset_steps(preset: Preset) -> list[StepRequest]:
-    return [
-        StepRequest(
-            slug=each.slug,
-            timeout_minutes=each.timeout_minutes,
-            params=each.params,
-            stage=each.stage,
-            iterations=each.iterations,
-            is_gate=each.is_gate,
-            measure_only=each.measure_only,
+    if not steps and request.preset:
+        raise PlanRefused(
+            f"preset {request.preset.name} has no test for nodes of {_listed(sorted(counts))}"
         )
-        for each in preset.steps.order_by("position")
-    ]
+    return steps
 
 
-def _frozen(position: int, asked: StepRequest, site: Site, classes: Sequence[str]) -> Step:
+def _fitting(
+    asked: StepRequest, request: JobRequest, hardware: Mapping[str, Hardware]
+) -> dict[str, TestParams]:
+    """Return the classes whose nodes the step is for, and the params that they are given.
+
+    What was asked for by name is for all: there a node without the hardware is an error.
+    """
     test = get_test_class(asked.slug)
-    if test.stage != SINGLE_NODE:
-        raise PlanRefused(f"{test.slug} needs several nodes a run, which jobs cannot plan yet")
+    params = parse_params(test, asked.params)
+    if request.preset is None:
+        return dict.fromkeys(sorted(hardware), params)
+    on = {name: test.params_on(params, hardware[name]) for name in sorted(hardware)}
+    return {name: fit for name, fit in on.items() if fit is not None}
+
+
+def _refuse_unshareable(slug: str, node_count: int, classes: Sequence[str]) -> None:
+    """Raise PlanRefused if these nodes cannot share a run of the test."""
+    if not cohorts.is_shared(slug):
+        return
+    if classes and (why := cohorts.why_unshareable(slug, node_count)):
+        raise PlanRefused(why)
+    if len(classes) > 1:
+        raise PlanRefused(
+            f"{slug:.80} needs nodes of one resource class, and these are of {_listed(classes)}: "
+            "its limits hold for one class at a time"
+        )
+
+
+def _preset_steps(preset: Preset, site: Site) -> dict[int, StepRequest]:
+    """Return the steps by position, but those that take from the site what it does not set."""
+    found = {}
+    for position, each in enumerate(preset.steps.order_by("position"), start=1):
+        try:
+            found[position] = _request_of(each, filled_in(each.params, site))
+        except SiteLacks:
+            continue
+    return found
+
+
+def _request_of(step: PresetStep, params: Mapping[str, Any]) -> StepRequest:
+    return StepRequest(
+        slug=step.slug,
+        timeout_minutes=step.timeout_minutes,
+        params=params,
+        stage=step.stage,
+        iterations=step.iterations,
+        is_gate=step.is_gate,
+        measure_only=step.measure_only,
+        max_attempts=step.max_attempts,
+    )
+
+
+def _frozen(
+    position: int,
+    asked: StepRequest,
+    site: Site,
+    classes: Mapping[str, TestParams],
+    hardware: Mapping[str, Hardware],
+) -> Step:
+    test = get_test_class(asked.slug)
+    params = parse_params(test, asked.params)
     RunContext(
         token=AttemptToken(str(uuid.UUID(int=0)), 1),
         partition=site.partition,
@@ -176,13 +260,16 @@ def _frozen(position: int, asked: StepRequest, site: Site, classes: Sequence[str
         position=position,
         stage=asked.stage,
         slug=test.slug,
-        params=parse_params(test, asked.params).resolved(),
+        params=params.resolved(),
         timeout_minutes=asked.timeout_minutes,
         iterations=asked.iterations,
         is_gate=asked.is_gate,
         measure_only=asked.measure_only,
+        max_attempts=asked.max_attempts,
         recipe=recipe_of(test.slug),
         thresholds={name: _limits(test.slug, name) for name in classes},
+        params_on={name: less.resolved() for name, less in classes.items() if less != params},
+        hardware={name: hardware[name] for name in classes},
     )
 
 
@@ -201,18 +288,25 @@ def refuse_dead_store(store: ArtifactStore) -> None:
 
 def _write(request: JobRequest, steps: Sequence[Step], nodes: Sequence[Node], now: datetime) -> Job:
     job = write_job(request, steps, len(nodes))
+    AuditEntry.objects.write(
+        request.by, Action.START_JOB, job, site=request.site, reason=request.reason, now=now
+    )
     unfit = {each.pk: why for each in nodes if (why := why_unfit(each))}
     JobNode.objects.bulk_create(
         JobNode(job=job, node=each, left_because=unfit.get(each.pk, "")) for each in nodes
     )
-    pairs = [
+    planned = [
         (TestRun(job=job, site=request.site, stage=step.stage, step=step.position, slug=step.slug),
-         node.pk)
+         share)
         for step in steps
-        for node in nodes
+        for share in cohorts.shares(step.slug, _node_ids(step, nodes), unfit)
     ]  # fmt: skip
-    write_runs(job, pairs, unfit, now)
+    write_runs(job, planned, unfit, now)
     return job
+
+
+def _node_ids(step: Step, nodes: Sequence[Node]) -> list[int]:
+    return [each.pk for each in nodes if step.is_for(each.resource_class.name)]
 
 
 def write_job(request: JobRequest, steps: Sequence[Step], node_count: int) -> Job:
@@ -222,22 +316,23 @@ def write_job(request: JobRequest, steps: Sequence[Step], node_count: int) -> Jo
         steps=[each.as_json() for each in steps],
         stage=min(each.stage for each in steps),
         node_count=node_count,
-        requested_by_id=request.requested_by.pk if request.requested_by else None,
+        requested_by_id=request.by.user_id,
         idempotency_key=request.idempotency_key,
     )
 
 
 def write_runs(
     job: Job,
-    pairs: Sequence[tuple[TestRun, int]],
+    planned: Sequence[tuple[TestRun, Sequence[int]]],
     unfit: Mapping[int, str],
     now: datetime,
 ) -> None:
-    """Plan the runs on their nodes, and skip at once those whose node cannot be used."""
+    """Plan the runs on their nodes, and skip at once those whose nodes cannot be used."""
     TestRun.objects.plan(
-        [run for run, _ in pairs], {run.pk: [node_id] for run, node_id in pairs}, now=now
+        [run for run, _ in planned], {run.pk: node_ids for run, node_ids in planned}, now=now
     )
-    stages.skip({run.pk: unfit[node_id] for run, node_id in pairs if node_id in unfit}, now)
+    reasons = {run.pk: cohorts.why_skipped(run.slug, node_ids, unfit) for run, node_ids in planned}
+    stages.skip({run_id: why for run_id, why in reasons.items() if why}, now)
     stages.advance(job, now)
 
 

@@ -13,15 +13,14 @@ from django.db.models import F, Q, QuerySet
 
 from burnin.models import Attempt, TestRun
 from burnin.models.job import JobState
-from burnin.models.set_sql import Change, SetWriter
+from burnin.models.set_sql import Change, Condition, SetWriter
 from burnin.models.text import storable
 from burnin.satellite.messages import KnownJob, RefreshOrder, TaskName
-from burnin.states import Cause, RunState, Verdict
+from burnin.slurm.states import NEVER_STARTS
+from burnin.states import IN_FLIGHT, RunState
 from burnin.storage.store import ArtifactStore
 from burnin.workflow import orders, stages
 from burnin.workflow.bells import Bell, Bells
-from burnin.workflow.collect_site import NEVER_STARTS
-from burnin.workflow.dispatch import IN_FLIGHT
 from burnin.workflow.plan import why_unfit
 from burnin.workflow.site_queue import QueueUnreachable, SiteQueue
 from burnin.workflow.sites import alone_at, why_silent
@@ -36,14 +35,17 @@ REFRESHED_PER_PASS = 1000
 UNSEEN_FOR = timedelta(seconds=200)  # longer than satellites wait between full reports
 STALE_REASON = timedelta(seconds=20)  # a pending reason may be stale for one look
 UNUSABLE_FOR = timedelta(minutes=15)
+EXCLUDED, UNUSABLE = ~Q(excluded_because=""), Q(is_usable=False)
 
 
 def reconcile_site(
     site: Site, *, store: ArtifactStore, queue: SiteQueue, bells: Bells, now: datetime
 ) -> None:
     """Apply every rule once. An absent satellite is asked for nothing; its runs just wait."""
-    _give_up_on_nodes(site, now)
-    if not why_silent(site, now):
+    is_silent = bool(why_silent(site, now))
+    # What a silent site once said of its nodes is old: patience with them begins anew.
+    _give_up_on_nodes(site, EXCLUDED if is_silent else EXCLUDED | UNUSABLE, now)
+    if not is_silent:
         _drop_unsubmitted(site, now)
         _end_never_starting(site, now)
         try:
@@ -66,8 +68,7 @@ def resend(site: Site, *, store: ArtifactStore, queue: SiteQueue, now: datetime)
     runs = TestRun.objects.claim(ids, RunState.DISPATCHED, for_=RESENT_AFTER, now=now)
     numbers = Q(number=F("run__attempt_number"))
     attempts = list(Attempt.objects.filter(numbers, run__in=runs).order_by("asked_at"))
-    orders.renew_urls(site, attempts, now)
-    orders.send_submits(site, attempts, store=store, queue=queue, now=now)
+    orders.send_submits(site, attempts, store=store, queue=queue)
     return len(attempts)
 
 
@@ -80,17 +81,9 @@ def _overdue(site: Site, now: datetime, age: timedelta) -> QuerySet[TestRun]:
 def _drop_unsubmitted(site: Site, now: datetime) -> None:
     """Skip cancelled runs whose order is dead by now. A job that shows up later is ended."""
     cancelled = _overdue(site, now, RESENT_AFTER).exclude(cancel_reason="")
-    rows = {
-        run_id: {
-            "verdict": Verdict.SKIPPED.value,
-            "cause": Cause.NONE.value,
-            "reason": reason,
-            "waits_because": "",
-        }
-        for run_id, reason in cancelled.values_list("id", "cancel_reason")
-    }
+    reasons = dict(cancelled.values_list("id", "cancel_reason"))
     with alone_at(site):
-        TestRun.objects.move_each(rows, RunState.DISPATCHED, RunState.JUDGED, now=now)
+        stages.skip(reasons, now, before=RunState.DISPATCHED)
 
 
 def _end_never_starting(site: Site, now: datetime) -> None:
@@ -100,28 +93,31 @@ def _end_never_starting(site: Site, now: datetime) -> None:
         state=RunState.SUBMITTED,
         cancel_reason="",
         waits_because__startswith=NEVER_STARTS,
+        attempts__number=F("attempt_number"),
         attempts__observed_at__lte=now - STALE_REASON,
     )
     reasons = dict(hopeless.values_list("id", "waits_because"))
     rows = [{"id": run_id, "cancel_reason": reason} for run_id, reason in reasons.items()]
-    SetWriter(TestRun, "default").update(rows, Change(own=("cancel_reason",)))
+    SetWriter(TestRun, "default").update(rows, _ended_while_queued())
 
 
 def _cancel_unwanted(site: Site, queue: SiteQueue) -> None:
     unwanted = TestRun.objects.filter(site=site, state__in=IN_FLIGHT).exclude(cancel_reason="")
     for reason in unwanted.values_list("cancel_reason", flat=True).distinct():
         attempts = Attempt.objects.filter(
-            run__in=unwanted.filter(cancel_reason=reason)[:CANCELLED_PER_PASS]
+            number=F("run__attempt_number"),
+            run__in=unwanted.filter(cancel_reason=reason)[:CANCELLED_PER_PASS],
         )
         tokens = [each.token for each in attempts.only("run_id", "number")]
         orders.send_cancels(site, tokens, reason=reason, queue=queue)
 
 
 def _cancel_leftovers(site: Site, queue: SiteQueue) -> None:
-    """End jobs whose run is judged already: nobody would ever read what they measure."""
-    leftovers = _live(site).filter(run__state=RunState.JUDGED)
+    """End jobs that carry no run any more: nobody would ever read what they measure."""
+    is_over = Q(run__state__in=[RunState.JUDGED, RunState.PLANNED])
+    leftovers = _live(site).filter(is_over | Q(number__lt=F("run__attempt_number")))
     tokens = [each.token for each in leftovers[:CANCELLED_PER_PASS]]
-    orders.send_cancels(site, tokens, reason="its run is judged already", queue=queue)
+    orders.send_cancels(site, tokens, reason="its run goes on without it", queue=queue)
 
 
 def _refresh_unseen(site: Site, queue: SiteQueue, now: datetime) -> None:
@@ -144,18 +140,25 @@ def _live(site: Site) -> QuerySet[Attempt]:
     return live.only("run_id", "number", "slurm_job_id")
 
 
-def _give_up_on_nodes(site: Site, now: datetime) -> None:
-    """Skip runs whose node stays unusable; those that Slurm has queued are ended for that."""
+def _give_up_on_nodes(site: Site, are_bad: Q, now: datetime) -> None:
+    """Skip runs whose node stays bad; those that Slurm has queued are ended for that."""
     waiting = TestRun.objects.filter(site=site, job__state=JobState.ACTIVE, cancel_reason="")
     planned = waiting.filter(state=RunState.PLANNED, stage=F("job__stage"))
     queued = waiting.filter(state=RunState.SUBMITTED)
-    bad = Node.objects.filter(Q(is_usable=False) | ~Q(excluded_because=""), site=site)
+    bad = Node.objects.filter(are_bad, site=site)
     why = {node.pk: why_unfit(node) for node in bad}
     with alone_at(site):
-        stages.skip(_patience_lost(planned, why, now), now)
+        lost = planned.filter(pk__in=_patience_lost(planned, why, now))
+        stages.let_go(lost, why, now)
         hopeless = _patience_lost(queued, why, now)
         rows = [{"id": run_id, "cancel_reason": words} for run_id, words in hopeless.items()]
-        SetWriter(TestRun, "default").update(rows, Change(own=("cancel_reason",)))
+        SetWriter(TestRun, "default").update(rows, _ended_while_queued())
+
+
+def _ended_while_queued() -> Change:
+    """What gives runs a reason to be cancelled, but not those that have started meanwhile."""
+    still = Condition("state = %s", (("state", RunState.SUBMITTED.value),))
+    return Change(still, own=("cancel_reason",))
 
 
 def _patience_lost(
@@ -166,15 +169,16 @@ def _patience_lost(
     Of such a run `carried_until` is when patience ends.
     """
     stuck = runs.filter(members__node_id__in=why)
-    counted: list[dict[str, object]] = []
+    counted: dict[uuid.UUID, dict[str, object]] = {}
     lost = {}
     for run_id, node_id, until in stuck.values_list("id", "members__node_id", "carried_until"):
         if until is None:
             words, until = storable(why[node_id], limit=500), now + UNUSABLE_FOR
-            counted.append({"id": run_id, "waits_because": words, "carried_until": until})
+            counted[run_id] = {"id": run_id, "waits_because": words, "carried_until": until}
         elif until <= now:
             lost[run_id] = why[node_id]
-    SetWriter(TestRun, "default").update(counted, Change(own=("waits_because", "carried_until")))
+    patience = Change(own=("waits_because", "carried_until"))
+    SetWriter(TestRun, "default").update(list(counted.values()), patience)
     recovered = runs.exclude(carried_until=None).exclude(members__node_id__in=why)
     recovered.update(waits_because="", carried_until=None)
     return lost

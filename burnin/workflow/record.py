@@ -24,7 +24,7 @@ from burnin.satellite.messages import (
 )
 from burnin.slurm.states import Meaning, Outcome, never_starts
 from burnin.states import RunState
-from burnin.workflow import logs, seen_nodes, site_check, wiring
+from burnin.workflow import clocks, logs, seen_nodes, site_check, wiring
 from burnin.workflow.bells import Bell, Bells, ring_after_commit
 from burnin.workflow.ending import LOST, LOST_STATE, ending_of
 from burnin.workflow.ledger import Entry, Ledger, NotTaken
@@ -35,6 +35,8 @@ log = logging.getLogger(__name__)
 
 ASKED_AGAIN_AFTER = timedelta(seconds=15)  # Slurm took no job, but will
 DOUBT_LASTS = timedelta(minutes=5)  # the satellite works on it
+# The attempt was given up. If its job shows up after all, reconcile has it ended.
+NEVER_SEEN_TO_END = frozenset({"", LOST_STATE})
 
 
 def record_facts(
@@ -46,12 +48,13 @@ def record_facts(
     """
     acknowledged: list[str] = []
     refused: list[Refusal] = []
+    skew_s = clocks.skew_s(batch.sent_at, now)
     with alone_at(site):
         site.refresh_from_db()
         ledger = Ledger(site, [e.fact for e in batch.facts if isinstance(e.fact, OfAttempt)], now)
         for envelope in batch.facts:
             try:
-                _take(site, envelope.fact, ledger, now)
+                _take(site, envelope.fact, ledger, now, skew_s)
                 acknowledged.append(envelope.id)
             except NotTaken as refusal:
                 refused.append(_refuse(site, envelope, refusal))
@@ -69,14 +72,14 @@ def _rings_for(batch: FactBatch) -> set[Bell]:
     return {Bell.COLLECT} if any(isinstance(e.fact, Relayed) for e in batch.facts) else set()
 
 
-def _take(site: Site, fact: Fact, ledger: Ledger, now: datetime) -> None:
+def _take(site: Site, fact: Fact, ledger: Ledger, now: datetime, skew_s: float | None) -> None:
     match fact:
         case Heartbeat():
-            _take_heartbeat(site, fact, now)
+            _take_heartbeat(site, fact, now, skew_s)
         case NodesSeen():
             seen_nodes.record(site, fact, now)
         case SiteChecked():
-            site_check.record(site, fact, now)
+            site_check.record(site, fact, now, skew_s=skew_s)
         case _:
             _take_of_attempt(fact, ledger, now)
 
@@ -103,8 +106,8 @@ def _take_answer(fact: SubmitAnswered, ledger: Ledger, now: datetime) -> None:
         case "accepted":
             _accept(fact, ledger, entry, now)
         case "refused" | "given_up":
-            _take_no(fact, entry, now)
-        case _ if entry.state is not RunState.DISPATCHED:
+            _take_no(fact, ledger, entry, now)
+        case _ if not entry.awaits_answer:
             return  # old news
         case "unknown":
             entry.learn(submission=Attempt.Submission.UNKNOWN)
@@ -119,31 +122,33 @@ def _accept(fact: SubmitAnswered, ledger: Ledger, entry: Entry, now: datetime) -
     if fact.job_id is None:
         raise NotTaken(f"attempt {entry.attempt} was accepted, but without a job id")
     entry.adopt(fact.job_id, now)
-    if entry.state is RunState.DISPATCHED:
+    if entry.awaits_answer:
         ledger.wait(entry, "")
     entry.reach(RunState.SUBMITTED, f"Slurm job {fact.job_id}")
 
 
-def _take_no(fact: SubmitAnswered, entry: Entry, now: datetime) -> None:
+def _take_no(fact: SubmitAnswered, ledger: Ledger, entry: Entry, now: datetime) -> None:
     if entry.attempt.slurm_job_id:
         raise NotTaken(
             f"attempt {entry.attempt} is Slurm job {entry.attempt.slurm_job_id}: "
             f"it cannot have been {fact.answer.replace('_', ' ')}"
         )
-    if entry.state is not RunState.DISPATCHED:
-        return
-    if fact.answer == "refused":
-        entry.learn(submission=Attempt.Submission.REFUSED, ended_at=now)
-        entry.never_ran(f"Slurm refused the job: {fact.words or 'it gave no reason'}")
-    else:
+    if not entry.awaits_answer:
+        return None
+    if fact.answer == "given_up":
         entry.learn(ended_at=now)
-        entry.never_ran(fact.words or "it could not be found out whether Slurm took the job")
+        return entry.never_ran(fact.words or "nobody knows whether Slurm took the job")
+    entry.learn(submission=Attempt.Submission.REFUSED, ended_at=now)
+    words = f"Slurm refused the job: {fact.words or 'it gave no reason'}"
+    if not entry.run.cancel_reason and ledger.allowances.has_another(entry.run):
+        return entry.plan_again(words)
+    return entry.never_ran(words)
 
 
 def _take_sight(fact: JobSeen, ledger: Ledger, now: datetime) -> None:
     entry = ledger.entry(fact)
     entry.adopt(fact.job_id, now)
-    if entry.attempt.ended_at is not None:
+    if entry.attempt.ended_at is not None and entry.attempt.slurm_state not in NEVER_SEEN_TO_END:
         return entry.learn(observed_at=now)
     outcome = ending_of(fact.state, fact.reason, source=fact.source)
     entry.learn(
@@ -200,7 +205,7 @@ def _take_relay(fact: Relayed, ledger: Ledger, now: datetime) -> None:
         ledger.carry(entry, timedelta(0))
 
 
-def _take_heartbeat(site: Site, fact: Heartbeat, now: datetime) -> None:
-    """It is our clock that counts: a site's may be wrong."""
-    reach = fact.model_dump(mode="json", exclude={"kind"})
+def _take_heartbeat(site: Site, fact: Heartbeat, now: datetime, skew_s: float | None) -> None:
+    """It is our clock that counts: a site's may be wrong, and by how much is kept."""
+    reach = {**fact.model_dump(mode="json", exclude={"kind"}), clocks.SKEW: skew_s}
     Site.objects.filter(pk=site.pk).update(heartbeat_at=now, reach=reach)

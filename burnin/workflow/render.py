@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from burnin.hardware_tests import sbatch
@@ -10,6 +10,7 @@ from burnin.hardware_tests.base import BaseTest
 from burnin.hardware_tests.params import TestParams
 from burnin.hardware_tests.run_context import RunContext
 from burnin.slurm.cluster import Submission
+from fleet.hardware import Hardware
 from runner.contract.wire import AttemptToken, ExecutionContext
 
 
@@ -24,16 +25,18 @@ class SitePaths(Protocol):
     def node_path(self) -> str: ...
     @property
     def node_python(self) -> str: ...
+    @property
+    def containers(self) -> Mapping[str, str]: ...
 
 
 @dataclass(frozen=True)
 class Order:
-    """One attempt of one test, and where it shall run."""
+    """One attempt of one test, and on what it shall run."""
 
     test: BaseTest
     params: TestParams
     context: RunContext
-    resource_class: str
+    hardware: Hardware
 
     @property
     def token(self) -> AttemptToken:
@@ -66,8 +69,12 @@ def render_script(order: Order, site: SitePaths, *, bundle_path: str, bundle_sha
         attempt_dir=f"{site.work_dir}/attempts/{order.token.directory}",
         python=site.node_python,
         path=site.node_path,
+        resource_class=order.hardware.resource_class if order.test.gpu_makers else "",
+        gpu_maker=order.hardware.gpu_maker if order.test.gpu_makers else "",
+        container=site.containers.get(order.test.container_on(order.hardware), ""),
     )
-    return sbatch.render(order.test.make_batch_config(order.context), launch)
+    context = replace(order.context, gpus_per_node=order.hardware.gpus_per_node)
+    return sbatch.render(order.test.make_batch_config(context), launch)
 
 
 def execution_context(order: Order, site: SitePaths) -> dict[str, Any]:

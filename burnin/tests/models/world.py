@@ -8,7 +8,8 @@ from typing import Any
 
 from burnin.models import Attempt, Job, JobCount, TestRun
 from burnin.states import RunState
-from fleet.models import Node, ResourceClass, Site
+from burnin.tests.factories import a_class, frozen_steps
+from fleet.models import Node, Site
 from runner.contract.slugs import Slugs
 
 NOW = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
@@ -19,14 +20,16 @@ def make_site(name: str = "east") -> Site:
 
 
 def make_nodes(site: Site, count: int) -> list[Node]:
-    generic, _ = ResourceClass.objects.get_or_create(name="cpu-generic")
+    generic = a_class()
     return Node.objects.bulk_create(
         Node(site=site, name=f"n{number}", resource_class=generic) for number in range(1, count + 1)
     )
 
 
 def make_job(site: Site, *, node_count: int = 0) -> Job:
-    return Job.objects.create(site=site, steps=[], node_count=node_count)
+    return Job.objects.create(
+        site=site, steps=frozen_steps([Slugs.HELLO_WORLD]), node_count=node_count
+    )
 
 
 def plan_runs(job: Job, nodes: list[Node], *, stage: int = 1) -> list[uuid.UUID]:

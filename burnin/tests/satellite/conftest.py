@@ -39,12 +39,17 @@ def site_file(
 ) -> Callable[..., Path]:
     """Write a satellite's TOML: `site_file(visibility_timeout_s=5)`."""
 
-    def write(*, visibility_timeout_s: int = 1800, more: str = "") -> Path:
+    def write(*, visibility_timeout_s: int = 1800, more: str = "", login_path: str = "") -> Path:
         token_file = tmp_path / "token"
         token_file.write_text(TOKEN)
         token_file.chmod(0o600)
         text = cluster.site_toml.read_text().replace('name = "cluster"', f'name = "{SITE}"')
+        if login_path:
+            own = f'[environment]\nPATH = "{login_path}:/usr/local/bin:/usr/bin:/bin:/usr/sbin"'
+            assert "[environment]" in text
+            text = text.replace("[environment]", own)
         path = tmp_path / "east.toml"
+        path.touch(mode=0o600)
         path.write_text(
             f'{text}\n[hub]\nurl = "{hub.url}"\ntoken_file = "{token_file}"\n'
             f'\n[broker]\nurl = "{redis.add_site(SITE)}"\n'

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 
 from burnin.hardware_tests.registry import get_test_class
+from burnin.hardware_tests.resource_classes import hardware_of
 from burnin.hardware_tests.run_context import RunContext
 from burnin.runner_bundle import SOURCE, bundle_bytes
 from burnin.satellite.config import SiteConfig
@@ -44,7 +45,7 @@ def hello_world(site: SiteConfig, sha256: str, token: AttemptToken) -> Submissio
     """Return the real script and context of single-node.hello-world."""
     test = get_test_class(Slugs.HELLO_WORLD)()
     context = RunContext(token=token, partition="main", timeout_minutes=5)
-    order = Order(test, test.params_class(), context, resource_class="cpu-generic")
+    order = Order(test, test.params_class(), context, hardware=hardware_of("cpu-generic"))
     path = f"{site.work_dir}/bundles/runner-{sha256}.pyz"
     return make_submission(order, site, bundle_path=path, bundle_sha256=sha256)
 

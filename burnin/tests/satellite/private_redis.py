@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import time
 from pathlib import Path
@@ -12,6 +11,8 @@ from celery import Celery
 
 from burnin.satellite import broker
 from deploy import redis_acl
+from deploy.cluster import ports
+from deploy.one_machine.child import TETHER
 
 HUB_PASSWORD = "hub-password"
 
@@ -21,7 +22,7 @@ class PrivateRedis:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        self.port = _free_port()
+        self.port = ports.reserve(directory, 1).start
         (directory / "users.acl").write_text(
             f"user default off\nuser hub on >{HUB_PASSWORD} ~* &* +@all\n"
         )
@@ -34,13 +35,15 @@ class PrivateRedis:
     def start(self) -> None:
         with (self._directory / "redis.log").open("ab") as log:
             self._process = subprocess.Popen(
-                ["redis-server", str(self._directory / "redis.conf")], stdout=log, stderr=log
+                [*TETHER, "redis-server", str(self._directory / "redis.conf")],
+                stdout=log,
+                stderr=log,
             )
-        for _ in range(100):
+        for _ in range(1200):
             if self.cli("PING") == "PONG":
                 return
             time.sleep(0.05)
-        raise AssertionError("redis-server did not answer within 5 s")
+        raise AssertionError("redis-server did not answer within a minute")
 
     def kill(self) -> None:
         self._process.kill()
@@ -78,9 +81,3 @@ class PrivateRedis:
     def send(self, site: str, task: str, order: object, *, url: str = "") -> None:
         with self.queue(site, url=url) as app:
             app.send_task(task, kwargs={"order": order}, queue=broker.ORDERS)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

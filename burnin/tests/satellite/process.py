@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from burnin.tests.slurm.jobs import until
+from deploy.one_machine.child import TETHER
 
 T = TypeVar("T")
 
@@ -60,7 +61,7 @@ class SatelliteProcess:
         celery = str(satellite_venv() / "bin" / "celery")
         with self.log_file.open("ab") as log:
             self._process = subprocess.Popen(
-                [celery, "-A", "burnin.satellite.app", "worker", "--loglevel", "INFO", *options],
+                [*TETHER, celery, "-A", "burnin.satellite.app", "worker", "-l", "INFO", *options],
                 stdout=log,
                 stderr=log,
                 stdin=subprocess.DEVNULL,

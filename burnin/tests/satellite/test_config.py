@@ -31,6 +31,7 @@ def write(tmp_path: Path) -> object:
 
 def _write(directory: Path, text: str) -> Path:
     path = directory / "east.toml"
+    path.touch(mode=0o600)
     path.write_text(text)
     return path
 
@@ -86,6 +87,23 @@ def test_a_token_that_others_can_read_or_that_is_none_is_refused(
     (tmp_path / "token").chmod(mode)
 
     with pytest.raises(BadSite, match=words):
+        load_satellite(path)
+
+
+@pytest.mark.parametrize("name", ["east.toml", "key"])
+def test_a_site_file_or_ssh_key_that_others_can_read_is_refused(
+    write: object, tmp_path: Path, name: str
+) -> None:
+    assert callable(write)
+    key = tmp_path / "key"
+    key.touch(mode=0o600)
+    lines = ["[ssh]", 'host = "login"', 'user = "burnin"', f'key_file = "{key}"']
+    path = write("\n".join([GOOD, *lines, f'known_hosts = "{tmp_path}/known_hosts"\n']))
+    load_satellite(path)
+
+    (tmp_path / name).chmod(0o644)
+
+    with pytest.raises(BadSite, match=f"others can read .*{name}: chmod 600 it"):
         load_satellite(path)
 
 

@@ -64,7 +64,9 @@ def test_a_bundle_that_came_damaged_is_not_used(hub: FakeHub, client: HubClient)
         (401, HubRefused),
         (403, HubRefused),
         (400, HubDisliked),
-        (404, HubDisliked),
+        (404, HubUnreachable),
+        (405, HubUnreachable),
+        (422, HubDisliked),
         (413, HubDisliked),
     ],
 )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+
+import pytest
 
 from burnin.satellite.config import PaceConfig
 from burnin.satellite.messages import (
@@ -13,10 +15,17 @@ from burnin.satellite.messages import (
     RefreshOrder,
     SubmitAnswered,
 )
-from burnin.slurm.cluster import Answer, Observation, SubmitAnswer
+from burnin.slurm.cluster import (
+    AccountingUnreachable,
+    Answer,
+    JobSnapshot,
+    Observation,
+    SubmitAnswer,
+)
 from burnin.slurm.fake import FakeCluster
 from burnin.tests.satellite.bench import Bench, answers, lasting, states
 from burnin.tests.slurm.jobs import new_token, submission
+from runner.contract.wire import AttemptToken
 
 
 def test_a_job_is_told_of_once_for_each_change_and_then_no_more() -> None:
@@ -65,6 +74,84 @@ def test_a_job_that_nobody_knows_is_gone_after_two_looks_half_a_minute_apart() -
     gone = [fact for fact in bench.look(2) if isinstance(fact, JobGone)]
 
     assert [fact.job_id for fact in gone] == ["4711"]
+
+
+def test_accounting_that_is_away_holds_up_neither_doubts_nor_nodes_and_is_named() -> None:
+    bench = Bench()
+    doubtful = submission(new_token())
+    bench.cluster.answers = [SubmitAnswer(Answer.UNKNOWN)]
+    bench.submit(doubtful)
+    bench.tracker.adopt(new_token(), "4711", at=bench.cluster.now)
+    bench.cluster.is_accounting_away = True
+
+    told = [fact for _ in range(30) for fact in bench.look(10)]
+
+    reach = bench.observer.reach()
+    assert (reach.login_host, reach.slurmctld) == ("", "")
+    assert reach.accounting == "the fake slurmdbd is switched off"
+    assert not [fact for fact in told if isinstance(fact, JobGone)]
+    assert [fact for fact in told if isinstance(fact, NodesSeen)]
+    assert "accepted" in answers(told)
+
+    bench.cluster.is_accounting_away = False
+    bench.look(10)
+    assert bench.observer.reach().accounting == ""
+
+
+class Remembers(FakeCluster):
+    """Its slurmctld still tells of one job; its accounting is away."""
+
+    def look_up(self, jobs: Mapping[str, AttemptToken]) -> dict[str, JobSnapshot]:
+        ended = JobSnapshot("4711", "FAILED", "", "n1", jobs["4711"], "1:0", None, "scontrol")
+        raise AccountingUnreachable("slurmdbd is away", {"4711": ended})
+
+
+def test_what_slurmctld_remembers_is_told_while_accounting_is_away() -> None:
+    bench = Bench(Remembers())
+    for job_id in ("4711", "4712"):
+        bench.tracker.adopt(new_token(), job_id, at=bench.cluster.now)
+
+    told = [fact for _ in range(30) for fact in bench.look(10)]
+
+    assert next((fact.job_id, fact.state) for fact in told if isinstance(fact, JobSeen)) == (
+        "4711",
+        "FAILED",
+    )
+    assert not [fact for fact in told if isinstance(fact, JobGone)]
+    assert bench.observer.reach().accounting == "slurmdbd is away"
+
+
+def test_accounting_is_named_no_longer_than_somebody_needs_it() -> None:
+    bench = Bench(lasting(600))
+    token = new_token()
+    bench.tracker.adopt(token, "4711", at=bench.cluster.now)
+    bench.cluster.is_accounting_away = True
+    bench.look(10)
+    assert bench.observer.reach().accounting
+
+    bench.cluster.take_in_doubt(submission(token))
+    bench.look(10)
+
+    assert bench.observer.reach().accounting == ""
+
+
+def test_a_defect_of_the_satellite_is_named_in_the_heartbeat_until_it_looks_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bench = Bench()
+    bench.look()
+    with monkeypatch.context() as broken:
+        broken.setattr(bench.cluster, "observe", lambda: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            bench.look()
+
+        reach = bench.observer.reach()
+        assert reach.login_host == ""
+        assert reach.slurmctld.startswith("the satellite cannot look: ZeroDivisionError: ")
+
+    bench.look()
+
+    assert bench.observer.reach().slurmctld == ""
 
 
 def test_the_cluster_that_does_not_answer_is_named_in_the_heartbeat() -> None:

@@ -53,7 +53,7 @@ def test_a_satellite_needs_neither_django_nor_a_database_nor_a_store_client() ->
         f"assert not [n for n in {forbidden} if n in sys.modules]\n"
         f"assert not [n for n in {forbidden} if importlib.util.find_spec(n)]\n"
         "ours = {n for n in sys.modules if n.split('.')[0] in ('burnin', 'fleet', 'runner')}\n"
-        "kept = ('burnin.satellite', 'burnin.slurm', 'runner.contract')\n"
+        "kept = ('burnin.satellite', 'burnin.slurm', 'burnin.pulse', 'runner.contract')\n"
         "assert not {n for n in ours if '.' in n and not n.startswith(kept)}\n"
     )
 
@@ -120,6 +120,7 @@ def test_a_cancelled_job_ends_and_its_log_can_be_read_while_it_runs(
 
 def test_a_missing_or_wrong_site_file_is_told_in_one_sentence(tmp_path: Path) -> None:
     site_file = tmp_path / "east.toml"
+    site_file.touch(mode=0o600)
     site_file.write_text('name = "east"\nwork_dir = "/srv/burnin"\n')
     satellite = SatelliteProcess(site_file)
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from burnin.satellite import findings, probe_job
 from burnin.satellite.config import SiteConfig, cluster_at, load_site
-from burnin.satellite.messages import CheckOrder, Finding
+from burnin.satellite.messages import CheckOrder, ClockOwner, Finding
 from burnin.satellite.probe_job import Clock, NodeReport, Probed
-from burnin.satellite.site_check import check
+from burnin.satellite.site_check import check, clock_seen
 from burnin.slurm.client import SlurmClient
-from burnin.slurm.fake import FakeCluster
+from burnin.slurm.cluster import Answer, SubmitAnswer
+from burnin.slurm.fake import EPOCH, FakeCluster
 from burnin.tests.satellite.fake_hub import FakeHub
 from deploy.cluster.testing import RealCluster
 
@@ -23,11 +25,17 @@ REPORT = NodeReport(
     node_name="n1",
     python="3.11.2",
     clock=Clock(offset_s=0.1, filesystem="nfs4"),
+    time=1.8e9,
     machine_id="",
     dmi_serial="",
     kernel_log="",
     upload="",
 )
+
+
+def utc_now() -> datetime:
+    """The real clock: the real cluster is on this machine, and must agree with it."""
+    return datetime.now(UTC)
 
 
 @pytest.fixture
@@ -67,7 +75,7 @@ def test_a_good_site_passes_every_probe(site: SiteConfig, client: SlurmClient) -
     with FakeHub() as store:
         request = order(site, probe_url=f"{store.url}/probe?sig=SECRET")
 
-        checked = check(site, client, request)
+        checked = check(site, client, request, now=utc_now)
 
     assert [each for each in checked.findings if not each.passed] == []
     assert checked.request_id == request.request_id
@@ -80,6 +88,7 @@ def test_a_good_site_passes_every_probe(site: SiteConfig, client: SlurmClient) -
     assert found["accounting"].found == "yes"
     assert found["identity"].found == "serial number and machine-id"
     assert list(store.uploads) == ["/probe?sig=SECRET"]
+    assert {each.whose: each.ahead_s for each in checked.clocks} == dict.fromkeys(ClockOwner, 0.0)
 
 
 @pytest.mark.cluster
@@ -90,7 +99,7 @@ def test_a_site_where_much_is_wrong_is_told_so_in_one_check(
         update={"node_python": "python9", "facts_root": "/elsewhere"}
     )
 
-    found = by_probe(check(site, client, wrong).findings)
+    found = by_probe(check(site, client, wrong, now=utc_now).findings)
 
     assert {name for name, each in found.items() if not each.passed} == {
         "configuration",
@@ -103,7 +112,8 @@ def test_a_site_where_much_is_wrong_is_told_so_in_one_check(
 
 @pytest.mark.cluster
 def test_a_store_that_nodes_cannot_reach_is_named(site: SiteConfig, client: SlurmClient) -> None:
-    found = by_probe(check(site, client, order(site, probe_url="http://127.0.0.1:1/p")).findings)
+    asked = order(site, probe_url="http://127.0.0.1:1/p")
+    found = by_probe(check(site, client, asked, now=utc_now).findings)
 
     assert not found["upload"].passed
     assert "Connection refused" in found["upload"].words
@@ -116,7 +126,7 @@ def test_a_partition_that_is_down_is_waited_for_in_vain_and_not_for_long(
     monkeypatch.setattr(probe_job, "START_WITHIN_S", 2.0)
 
     request = order(site, probe_url="http://127.0.0.1:1/p", partition="down")
-    found = by_probe(check(site, client, request).findings)
+    found = by_probe(check(site, client, request, now=utc_now).findings)
 
     assert found["partition"].words == "partition down is DOWN: open it"
     assert "PENDING (PartitionDown)" in found["work_dir_shared"].words
@@ -135,11 +145,52 @@ def test_a_cluster_that_is_away_fails_every_probe_in_words() -> None:
     cluster.is_unreachable = True
     site = SiteConfig(name="east", work_dir="/srv")
 
-    found = check(site, cluster, order(site, probe_url="http://127.0.0.1:1/p")).findings
+    asked = order(site, probe_url="http://127.0.0.1:1/p")
+    checked = check(site, cluster, asked, now=utc_now)
 
-    assert {each.probe: each.words for each in found if not each.passed} == dict.fromkeys(
-        ("login_python", "slurm", "drain", "work_dir_shared"), "the fake cluster is switched off"
+    complaints = {each.probe: each.words for each in checked.findings if not each.passed}
+    assert complaints == dict.fromkeys(
+        ("login_python", "login_clock", "slurm", "drain", "work_dir_shared"),
+        "the fake cluster is switched off",
     )
+    assert checked.clocks == ()
+
+
+def test_a_line_break_in_a_partition_s_name_gets_into_no_script() -> None:
+    cluster, site = FakeCluster(), SiteConfig(name="east", work_dir="/srv")
+    asked = order(site, probe_url="http://127.0.0.1:1/p", partition="main\n#SBATCH --uid=0")
+
+    checked = check(site, cluster, asked, now=utc_now)
+
+    found = by_probe(checked.findings)["work_dir_shared"]
+    assert not found.passed
+    assert "holds what no script may hold" in found.words
+    assert cluster.observe().snapshots == {}
+
+
+@pytest.mark.parametrize(
+    ("shown_s", "ahead_s"), [(10, 0.0), (12, 0.0), (15, 0.0), (4, -6.0), (75, 60.0)]
+)
+def test_a_clock_that_was_read_some_time_between_is_off_by_what_no_delay_explains(
+    shown_s: int, ahead_s: float
+) -> None:
+    begun, shown, ended = (EPOCH + timedelta(seconds=each) for each in (10, shown_s, 15))
+
+    seen = clock_seen(ClockOwner.NODE, shown, begun, ended)
+
+    assert seen.ahead_s == ahead_s
+
+
+def test_the_login_hosts_clock_is_compared_with_the_satellites() -> None:
+    cluster = FakeCluster()
+    site = SiteConfig(name="east", work_dir="/srv")
+    asked = order(site, probe_url="http://127.0.0.1:1/p").model_copy(update={"partition": "none"})
+    cluster.answers = [SubmitAnswer(Answer.REFUSED, words="no such partition")]
+
+    checked = check(site, cluster, asked, now=lambda: EPOCH - timedelta(seconds=90))
+
+    (seen,) = checked.clocks
+    assert (seen.whose, seen.ahead_s) == (ClockOwner.LOGIN_HOST, 90.0)
 
 
 def test_a_partition_that_does_not_exist_is_told_with_those_that_do() -> None:

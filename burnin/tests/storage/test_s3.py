@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import socket
 import threading
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -11,11 +12,11 @@ from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
-from botocore.config import Config
+from urllib3 import Timeout
 
-from burnin.storage import s3
+from burnin.storage import s3_requests
 from burnin.storage.s3 import S3Config, S3Store
-from burnin.storage.store import StoreRefused, StoreUnreachable
+from burnin.storage.store import ObjectMissing, StoreRefused, StoreUnreachable
 from burnin.tests.storage.doors import S3Door, config_of
 from deploy.cluster.testing import RealServices
 
@@ -117,13 +118,13 @@ def test_a_secret_never_shows_in_a_url() -> None:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make the client give up at once: what it does then is what the test is about."""
-    quick = Config(connect_timeout=2, read_timeout=0.5, retries={"total_max_attempts": 1})
-    monkeypatch.setattr(s3, "CLIENT", s3.CLIENT.merge(quick))
+    """Make the requests give up at once: what it does then is what the test is about."""
+    monkeypatch.setattr(s3_requests, "PATIENCE", Timeout(connect=2, read=0.5))
+    monkeypatch.setattr(s3_requests, "RETRY", s3_requests.RETRY.new(total=0))
 
 
 def every_use(store: S3Store, destination: Path) -> Iterator[object]:
-    yield lambda: store.head("a")
+    yield lambda: store.sizes("a")
     yield lambda: store.fetch("a", destination, max_bytes=100)
     yield lambda: store.copy("a", "b")
     yield lambda: store.put("a", b"x")
@@ -180,8 +181,8 @@ def test_a_store_that_says_nothing_is_unreachable() -> None:
     with answering(b"") as endpoint:
         store = S3Store(S3Config("b", "us-east-1", "k", "s", endpoint=endpoint))
 
-        with pytest.raises(StoreUnreachable, match="does not answer: Read timeout"):
-            store.head("a")
+        with pytest.raises(StoreUnreachable, match="does not answer: Read timed out"):
+            store.sizes("a")
 
 
 @pytest.mark.usefixtures("impatient")
@@ -208,6 +209,46 @@ def test_what_the_store_answers_decides_whether_to_try_again(
     assert list(tmp_path.iterdir()) == []
 
 
+def answer_of(body: bytes) -> bytes:
+    return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"abc", "sends no list"),
+        (b"<R><Contents><Key>a/b</Key></Contents></R>", "sends no list"),
+        (b"<R><IsTruncated>true</IsTruncated></R>", "more objects below a/"),
+    ],
+)
+def test_a_list_that_cannot_be_whole_is_never_an_empty_one(body: bytes, words: str) -> None:
+    with answering(answer_of(body)) as endpoint:
+        store = S3Store(S3Config("b", "us-east-1", "k", "s", endpoint=endpoint))
+
+        with pytest.raises(StoreRefused, match=words):
+            store.sizes("a")
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        (b"<Error><Code>NoSuchKey</Code></Error>", ObjectMissing),
+        (b"<Error><Code>SlowDown</Code></Error>", StoreUnreachable),
+        (b"", StoreRefused),
+    ],
+)
+def test_a_copy_that_fails_after_it_said_200_has_failed(
+    body: bytes, error: type[Exception]
+) -> None:
+    with answering(answer_of(body)) as endpoint:
+        store = S3Store(S3Config("b", "us-east-1", "k", "s", endpoint=endpoint))
+
+        with pytest.raises(error):
+            store.copy("a", "b")
+
+
 def test_wrong_keys_are_refused(services: RealServices, tmp_path: Path) -> None:
     store = S3Store(config_of(services, secret="wrong"))
 
@@ -228,7 +269,11 @@ def test_a_bucket_that_is_not_there_is_never_an_empty_one(
             use()
 
 
-def test_a_probe_leaves_nothing_behind(s3_door: S3Door, services: RealServices) -> None:
+def test_a_probe_leaves_nothing_behind(s3_door: S3Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = uuid.uuid4()  # the store is also that of others, whose probes are theirs to remove
+    monkeypatch.setattr(uuid, "uuid4", lambda: name)
+
     s3_door.store.probe()
 
-    assert not list((services.directory / "services" / "s3").glob("*/probe/*"))
+    with pytest.raises(ObjectMissing):
+        s3_door.store.read(f"probe/{name}", offset=0, limit=1)

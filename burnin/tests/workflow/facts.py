@@ -35,9 +35,8 @@ def dispatched(*names: str) -> Hub:
 
 def post(hub: Hub, *facts: Fact, site: Site | None = None) -> FactAnswer:
     envelopes = tuple(Envelope(id=str(number), fact=fact) for number, fact in enumerate(facts))
-    return record_facts(
-        site or hub.site_row, FactBatch(facts=envelopes), now=hub.now, bells=Rings()
-    )
+    batch = FactBatch(facts=envelopes, sent_at=hub.now)
+    return record_facts(site or hub.site_row, batch, now=hub.now, bells=Rings())
 
 
 def about(run: TestRun, **values: Any) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from burnin.storage.memory import MemoryStore
 from burnin.tests.workflow.simulated_site import SimulatedSite
 from burnin.tests.workflow.trouble import FakeQueue, RandomTrouble, Trouble
 from burnin.workflow.bells import Silence
+from burnin.workflow.clocks import SKEW
 from burnin.workflow.collect_site import collect_site
 from burnin.workflow.dispatch import dispatch_site
 from burnin.workflow.plan import JobRequest, StepRequest, plan_job
@@ -22,6 +23,7 @@ from fleet.models import Node, ResourceClass, Site
 from runner.contract.slugs import Slugs
 
 BUNDLE = Bundle("runner-" + "0" * 64 + ".pyz", "0" * 64, b"bundle")
+ONCE = StepRequest(Slugs.HELLO_WORLD, timeout_minutes=5, max_attempts=1)
 TICK_S = 10
 RECONCILE_EVERY = timedelta(seconds=30)
 
@@ -66,7 +68,7 @@ class Hub:
             self.queue.is_reachable = not trouble.strikes()
             self.store.is_reachable = not trouble.strikes()
         site = Site.objects.get(pk=self.site_row.pk)
-        dispatch_site(site, store=self.store, queue=self.queue, bundle=BUNDLE, now=self.now)
+        dispatch_site(site, store=self.store, queue=self.queue, build=lambda: BUNDLE, now=self.now)
         self.collect()
         if self.now >= self._reconcile_at:
             self._reconcile_at = self.now + RECONCILE_EVERY
@@ -74,7 +76,9 @@ class Hub:
 
     def collect(self) -> int:
         site = Site.objects.get(pk=self.site_row.pk)
-        return collect_site(site, store=self.store, queue=self.queue, bells=Silence(), now=self.now)
+        return collect_site(
+            site, store=self.store, queue=self.queue, bells=Silence(), clock=lambda: self.now
+        )
 
     def reconcile(self) -> None:
         site = Site.objects.get(pk=self.site_row.pk)
@@ -90,7 +94,7 @@ def make_hub(*node_names: str, name: str = "east", trouble: Trouble | None = Non
     load_shipped()
     row = Site.objects.create(name=name, partition="main", work_dir="/work", checked_at=cluster.now)
     row.checked_configuration = row.configuration_digest()
-    row.heartbeat_at = cluster.now
+    row.heartbeat_at, row.reach = cluster.now, {SKEW: 0.0}
     row.save()
     generic = ResourceClass.objects.get(name="cpu-generic")
     Node.objects.bulk_create(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import uuid
 from collections import Counter
@@ -19,6 +20,7 @@ from burnin.satellite.messages import (
     JobGone,
     JobOrder,
     JobSeen,
+    LogPart,
     Message,
     NodeSeen,
     NodesSeen,
@@ -27,6 +29,7 @@ from burnin.satellite.messages import (
     RelayOrder,
     SubmitAnswered,
     SubmitOrder,
+    TailOrder,
 )
 from burnin.slurm import claims
 from burnin.slurm.cluster import Answer, JobSnapshot, Observation, Submission, SubmitAnswer
@@ -98,6 +101,8 @@ class SimulatedSite:
                 self._cancel(order)
             case RelayOrder():
                 self._relay(order)
+            case TailOrder():
+                self._tail(order)
             case RefreshOrder():
                 self._jobs |= {job.token: job.job_id for job in order.jobs}
                 self._told.clear()
@@ -151,6 +156,11 @@ class SimulatedSite:
             assert self.store.receive(order.uploads[name], content) == 201
         self._tell(Relayed(**about, names=tuple(there)))
 
+    def _tail(self, order: TailOrder) -> None:
+        content = self.cluster.tail(order.token, order.name, offset=order.offset, limit=order.limit)
+        about = order.model_dump(include={"run_id", "attempt", "name", "offset"})
+        self._tell(LogPart(**about, content=base64.b64encode(content)))
+
     def _look(self) -> None:
         observation = self.cluster.observe()
         self._settle(observation)
@@ -198,7 +208,8 @@ class SimulatedSite:
         envelopes = [Envelope(id=key, fact=fact) for key, fact in self._outbox.items()]
         envelopes += [Envelope(id="beat", fact=facts[0])]
         met = self.trouble.meet(envelopes)
-        batch = FactBatch.model_validate_json(FactBatch(facts=tuple(met)).model_dump_json())
+        sent = FactBatch(facts=tuple(met), sent_at=now)
+        batch = FactBatch.model_validate_json(sent.model_dump_json())
         self.posts.append(len(batch.facts))
         site = Site.objects.get(name=self.name)
         answer = record_facts(site, batch, now=now, bells=Silence())

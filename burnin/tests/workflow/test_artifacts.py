@@ -1,14 +1,19 @@
 """Artifacts that come late, from somebody else, too large, torn, or never."""
 
+import hashlib
+
 import pytest
 
-from burnin.models import Artifact, Attempt, TestRun
+from burnin.models import Artifact, Attempt, TestResult, TestRun
+from burnin.models.audit import Actor
 from burnin.satellite.messages import RelayOrder
 from burnin.states import Cause, RunState, Verdict
 from burnin.storage.store import incoming_key
-from burnin.tests.workflow.simulated import Hub, make_hub
+from burnin.tests.workflow.simulated import ONCE, Hub, make_hub
 from burnin.tests.workflow.workloads import hello
 from burnin.workflow.cancel import cancel_job
+from burnin.workflow.gather import gather
+from burnin.workflow.scratch import scratch
 from runner.contract import artifacts as contract
 
 pytestmark = pytest.mark.django_db
@@ -17,7 +22,7 @@ pytestmark = pytest.mark.django_db
 def after_the_job(hub: Hub) -> TestRun:
     """Let the job end while none of its files can be uploaded."""
     hub.site.node_uploads = False
-    hub.plan()
+    hub.plan(ONCE)
     hub.advance(30)
     return TestRun.objects.get()
 
@@ -103,14 +108,14 @@ def test_a_cancelled_run_is_not_held_up_by_artifacts() -> None:
     hub = make_hub("n1")
     run = after_the_job(hub)
 
-    cancel_job(run.job, by="alice", reason="enough", queue=hub.queue, now=hub.now)
+    cancel_job(run.job, by=Actor("alice"), reason="enough", queue=hub.queue, now=hub.now)
 
     assert judged(hub).verdict == Verdict.SKIPPED
 
 
 def test_a_store_that_is_away_delays_and_decides_nothing() -> None:
     hub = make_hub("n1")
-    hub.plan()
+    hub.plan(ONCE)
     hub.advance(10)
     hub.store.is_reachable = False
     hub.site.node_uploads = False
@@ -126,7 +131,7 @@ def test_a_store_that_is_away_delays_and_decides_nothing() -> None:
 
 def test_an_artifact_larger_than_its_cap_is_errored_and_not_fetched() -> None:
     hub = make_hub("n1")
-    hub.plan()
+    hub.plan(ONCE)
     overwrite(hub, contract.STDERR, bytes(contract.MAX_BYTES[contract.STDERR] + 1))
 
     run = judged(hub)
@@ -138,7 +143,7 @@ def test_an_artifact_larger_than_its_cap_is_errored_and_not_fetched() -> None:
 
 def test_artifacts_of_another_run_are_errored() -> None:
     hub = make_hub("n1")
-    hub.plan()
+    hub.plan(ONCE)
     other = b'{"schema": 1}'
     overwrite(hub, contract.METADATA, other)
 
@@ -150,21 +155,57 @@ def test_artifacts_of_another_run_are_errored() -> None:
 
 def test_the_metadata_of_another_attempt_is_errored() -> None:
     hub = make_hub("n1")
-    hub.site.workload = lambda order: hello(order, attempt=2)
-    hub.plan()
+    hub.site.workload = lambda order: hello(order, attempt=2, tools={"fio": "3.33"})
+    hub.plan(ONCE)
 
     run = judged(hub, 60)
 
     assert run.verdict == Verdict.ERRORED
     assert run.reason.startswith(f"the artifacts are of {run.pk}:2, not of {run.pk}:1")
+    assert TestResult.objects.get().tools == {}
 
 
 def test_an_artifact_changed_after_the_runners_last_word_is_errored() -> None:
     hub = make_hub("n1")
-    hub.plan()
+    hub.plan(ONCE)
     overwrite(hub, contract.STDOUT, b"HELLO\n")
 
     run = judged(hub)
 
     assert run.verdict == Verdict.ERRORED
     assert run.reason == "stdout.txt has another sha256 than metadata.json says"
+
+
+def test_a_second_courier_overwrites_nothing_that_was_judged() -> None:
+    hub = make_hub("n1")
+    hub.plan()
+    run = judged(hub)
+    kept = {each.key: each.sha256 for each in Artifact.objects.all()}
+    token = Attempt.objects.get(run=run).token
+    hub.store.objects[incoming_key("east", token, contract.STDOUT)] = b"changed by the node"
+
+    with scratch() as room:
+        gather(hub.store, "east", token, room)
+
+    for key, sha256 in kept.items():
+        assert hashlib.sha256(hub.store.objects[key]).hexdigest() == sha256
+
+
+@pytest.mark.parametrize(
+    ("absent", "copied"), [(contract.METADATA, set()), (contract.STDOUT, {contract.METADATA})]
+)
+def test_of_what_is_still_on_its_way_at_most_the_metadata_is_copied(
+    absent: str, copied: set[str]
+) -> None:
+    hub = make_hub("n1")
+    hub.plan()
+    hub.work()
+    hub.is_on = False
+    hub.advance(20)
+    del hub.store.objects[incoming_key("east", Attempt.objects.get().token, absent)]
+
+    hub.collect()
+
+    kept = {key.rpartition("/")[2] for key in hub.store.objects if key.startswith("artifacts/")}
+    assert kept == copied
+    assert TestRun.objects.get().waits_because == "its artifacts are on their way"

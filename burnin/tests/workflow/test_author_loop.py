@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from burnin.hardware_tests.resource_classes import hardware_of
 from burnin.hardware_tests.run_context import RunContext
 from burnin.hardware_tests.single_node.hello_world import HelloWorld, HelloWorldParams
 from burnin.satellite.config import SiteConfig
@@ -29,7 +30,7 @@ ORDER = Order(
     test=HelloWorld(),
     params=HelloWorldParams(),
     context=RunContext(token=TOKEN, partition="main", timeout_minutes=5, nodelist=(NODE,)),
-    resource_class="cpu-generic",
+    hardware=hardware_of("cpu-generic"),
 )
 BUNDLE = Bundle("runner-x.pyz", "0" * 64, b"bundle")
 SUBMISSION = Submission(TOKEN, "", b"")
@@ -132,6 +133,10 @@ class Bench:
         )
         return run_once(loop, ORDER, bundle=BUNDLE, destination=self.here)
 
+    def leave_in_doubt(self) -> str:
+        """Want to stop from the moment on that nobody knows whether Slurm took the job."""
+        return "Ctrl-C" if any("not known yet" in line for line in self.told) else ""
+
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
@@ -171,8 +176,7 @@ def test_a_doubtful_submission_that_slurm_has_is_adopted(bench: Bench) -> None:
     report = bench.follow(LosesTheAnswer((NODE,)))
 
     assert report.judgement.verdict is Verdict.PASSED
-    assert report.snapshot is not None
-    assert report.snapshot.job_id == "1"
+    assert report.snapshot and report.snapshot.job_id == "1"
 
 
 def test_a_doubtful_submission_that_slurm_never_got_is_asked_for_again_after_the_grace(
@@ -191,7 +195,7 @@ def test_waiting_is_told_with_its_reason_and_ends_when_asked(
     bench: Bench, cluster: FakeCluster
 ) -> None:
     cluster.fail_node(NODE)
-    looks = iter(["", "", "cancelled by ann"])
+    looks = iter(["", "", "", "cancelled by ann"])
 
     report = bench.follow(cluster, stop=lambda: next(looks, "cancelled by ann"))
 
@@ -225,8 +229,7 @@ def test_a_job_that_can_never_start_is_cancelled(bench: Bench) -> None:
 
     assert (report.judgement.verdict, report.judgement.cause) == (Verdict.ERRORED, Cause.TEST)
     assert "can never start" in report.judgement.reason
-    assert report.snapshot is not None
-    assert report.snapshot.state == "CANCELLED"
+    assert report.snapshot and report.snapshot.state == "CANCELLED"
 
 
 def test_a_job_that_slurm_forgot_is_judged_by_what_it_left_behind(bench: Bench) -> None:
@@ -250,8 +253,7 @@ def test_a_job_is_cancelled_although_the_cluster_was_away_when_it_was_asked(benc
 
     report = bench.follow(cluster, stop=lambda: "Ctrl-C" if cluster.silences else "")
 
-    assert report.snapshot is not None
-    assert report.snapshot.state == "CANCELLED"
+    assert report.snapshot and report.snapshot.state == "CANCELLED"
 
 
 def test_silence_is_not_counted_as_absence(bench: Bench) -> None:
@@ -263,10 +265,36 @@ def test_silence_is_not_counted_as_absence(bench: Bench) -> None:
 
 
 def test_nothing_is_submitted_for_somebody_who_has_left(bench: Bench, cluster: FakeCluster) -> None:
-    with pytest.raises(Refused, match="before Slurm took the job: Ctrl-C"):
-        bench.follow(cluster, stop=lambda: "Ctrl-C")
+    report = bench.follow(cluster, stop=lambda: "Ctrl-C")
 
+    assert (report.judgement.verdict, report.judgement.reason) == (Verdict.SKIPPED, "Ctrl-C")
+    assert report.snapshot is None
     assert not cluster.observe().snapshots
+
+
+def test_somebody_who_leaves_while_the_submission_is_in_doubt_is_heard_at_once(
+    bench: Bench, cluster: FakeCluster
+) -> None:
+    cluster.answers = [SubmitAnswer(Answer.UNKNOWN, words="Socket timed out")]
+
+    report = bench.follow(cluster, stop=bench.leave_in_doubt)
+
+    assert bench.told[1:] == [
+        "cancelling: Ctrl-C: as soon as it is known whether Slurm took the job"
+    ]
+    assert report.judgement.verdict is Verdict.SKIPPED
+    assert not cluster.observe().snapshots
+
+
+def test_a_job_in_doubt_is_ended_when_it_is_found_after_somebody_has_left(bench: Bench) -> None:
+    cluster = LosesTheAnswer((NODE,))
+    cluster.workload_of = lambda _: Workload(duration_s=1000)
+
+    report = bench.follow(cluster, stop=bench.leave_in_doubt)
+
+    assert report.judgement.verdict is Verdict.SKIPPED
+    assert report.snapshot and report.snapshot.state == "CANCELLED"
+    assert not any(line.startswith("RUNNING") for line in bench.told)
 
 
 def test_looks_stay_rare_after_a_day() -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from burnin.models import Job, TestRun
+from burnin.models.audit import Actor
 from burnin.models.job import JobState, JobVerdict
 from burnin.satellite.messages import CancelOrder
 from burnin.slurm.cluster import Submission
@@ -22,7 +23,7 @@ WORDS = "cancelled by alice: wrong nodes"
 
 
 def cancel(hub: Hub, job: Job) -> None:
-    cancel_job(job, by="alice", reason="wrong nodes", queue=hub.queue, now=hub.now)
+    cancel_job(job, by=Actor("alice"), reason="wrong nodes", queue=hub.queue, now=hub.now)
 
 
 def slow_hub(*names: str) -> Hub:
@@ -109,7 +110,7 @@ def test_a_cancel_twice_keeps_the_first_reason() -> None:
     hub.advance(30)
     cancel(hub, job)
 
-    cancel_job(job, by="bob", reason="me too", queue=hub.queue, now=hub.now)
+    cancel_job(job, by=Actor("bob"), reason="me too", queue=hub.queue, now=hub.now)
 
     assert Job.objects.get().cancel_reason == WORDS
 
@@ -128,7 +129,7 @@ def test_a_cancel_without_a_reason_is_refused() -> None:
     job = hub.plan()
 
     with pytest.raises(CancelRefused, match="say why"):
-        cancel_job(job, by="alice", reason=" ", queue=hub.queue, now=hub.now)
+        cancel_job(job, by=Actor("alice"), reason=" ", queue=hub.queue, now=hub.now)
     assert Job.objects.get().state == JobState.ACTIVE
 
 
@@ -140,7 +141,12 @@ def test_single_runs_are_cancelled_and_the_others_go_on() -> None:
     unwanted = TestRun.objects.get(members__node__name="n1")
 
     cancel_runs(
-        hub.site_row, [unwanted.pk], by="alice", reason="it smells", queue=hub.queue, now=hub.now
+        hub.site_row,
+        [unwanted.pk],
+        by=Actor("alice"),
+        reason="it smells",
+        queue=hub.queue,
+        now=hub.now,
     )
     hub.advance(90)
 

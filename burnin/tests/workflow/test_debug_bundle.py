@@ -4,6 +4,7 @@ import base64
 import io
 import json
 import tarfile
+import uuid
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,8 @@ def test_its_links_can_read_and_nothing_in_it_can_write() -> None:
     ]
     assert len(links) == 5
     assert {hub.store.send(link)[0] for link in links} == {200}
+    hub.site.cluster.advance(301)
+    assert {hub.store.send(link)[0] for link in links} == {403}
     assert {hub.store.receive(link, b"x") for link in links} == {403}
     everything = b"".join(files.values()).decode()
     for url in hub.site.uploads[run.attempts.get().token].values():
@@ -88,7 +91,33 @@ def test_the_command_writes_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
         assert f"{run.pk}/attempt-1/script.sh" in archive.getnames()
 
 
-@pytest.mark.parametrize("run_id", ["x", "00000000-0000-0000-0000-000000000000"])
+def test_the_first_digits_that_pages_show_name_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    hub = make_hub("n1")
+    run = judged_run(hub)
+    monkeypatch.setattr(wiring, "store", lambda: hub.store)
+    said = io.StringIO()
+
+    call_command("hardware_tests", "debug", run.pk.hex[:8].upper(), stdout=said)
+
+    assert said.getvalue().splitlines()[-1].endswith(f"{run.pk}.tar.gz")
+
+
+def test_first_digits_of_several_runs_name_each_of_them() -> None:
+    make_hub("n1").plan()
+    run = TestRun.objects.get()
+    ids = [uuid.UUID("a1b2c3d4" + last.zfill(24)) for last in ("1", "2")]
+    for run.pk in ids:
+        run.save(force_insert=True)
+
+    with pytest.raises(CommandError) as refused:
+        call_command("hardware_tests", "debug", "a1b2c3d4")
+
+    assert str(refused.value).startswith("several runs begin with a1b2c3d4: ")
+    assert all(str(each) in str(refused.value) for each in ids)
+    assert str(refused.value).endswith("; give more digits")
+
+
+@pytest.mark.parametrize("run_id", ["x", "a1b", "a1b2c3d4", "00000000-0000-0000-0000-000000000000"])
 def test_a_run_that_is_not_there_gets_one_sentence(run_id: str) -> None:
     with pytest.raises(CommandError) as refused:
         call_command("hardware_tests", "debug", run_id)

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from burnin.models import TestRun
+from burnin.models import Job, TestResult, TestRun, Trouble
+from burnin.selectors.matrix import columns_of
 from burnin.states import RunState
 from burnin.tests.models.world import counters
 from burnin.tests.workflow.simulated import make_hub
@@ -78,3 +79,42 @@ def test_a_node_that_comes_back_in_time_loses_nothing() -> None:
     hub.advance(120)
 
     assert counters(job) == {(1, "passed"): 4}
+
+
+def test_a_run_whose_script_cannot_be_made_is_trouble_of_the_test_and_waits_no_longer() -> None:
+    hub = make_hub("n1", "n2")
+    job = hub.plan(nodes=["n1"])
+    Job.objects.filter(pk=job.pk).update(steps=[{**job.steps[0], "slug": "single-node.retired"}])
+    TestRun.objects.update(waits_because="Slurm takes no more jobs for now")
+
+    hub.work()
+
+    run, trouble = TestRun.objects.get(), Trouble.objects.get()
+    assert (run.state, run.verdict, run.cause) == ("judged", "errored", "test")
+    assert "the batch script could not be made: " in run.reason
+    assert run.waits_because == ""
+    assert (trouble.node.name, trouble.verdict, trouble.reason) == ("n1", "errored", run.reason)
+    assert TestResult.objects.get().attempt is None
+
+
+@pytest.mark.parametrize("phase", ["planned", "finished"])
+def test_a_job_that_another_release_froze_is_errored_and_stops_no_other(phase: str) -> None:
+    hub = make_hub("n1", "n2")
+    old = hub.plan(nodes=["n1"])
+    if phase == "finished":
+        hub.work()
+        hub.is_on = False
+        hub.advance(60)
+        hub.is_on = True
+    steps = [{**each, "patience_minutes": 5} for each in old.steps]
+    Job.objects.filter(pk=old.pk).update(steps=steps)
+    new = hub.plan(nodes=["n2"])
+
+    hub.advance(60)
+
+    run = TestRun.objects.get(job=old)
+    assert (run.verdict, run.cause) == ("errored", "test")
+    assert "the job's steps were frozen by another release" in run.reason
+    assert counters(new) == {(1, "passed"): 1}
+    assert Job.objects.get(pk=old.pk).state == "done"
+    assert [each.limit for each in columns_of(Job.objects.get(pk=old.pk))] == [None]

@@ -5,15 +5,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from celery.exceptions import SoftTimeLimitExceeded
 
+from burnin.hardware_tests import base
+from burnin.hardware_tests.single_node.dcgmi import Dcgmi
 from burnin.hardware_tests.single_node.hello_world import HelloWorld, HelloWorldParams
 from burnin.slurm.states import outcome_of
 from burnin.states import Cause, Verdict
 from burnin.tests.attempts import HELLO, NODE, TOKEN, write_attempt
-from burnin.workflow.judge import STALLED_AFTER_S, EndedRun, judge
+from burnin.workflow.judge import EndedRun, judge
 from runner.contract import artifacts as contract
 from runner.contract.slugs import Slugs
 from runner.contract.wire import AttemptToken, ExitCode
+
+STALLED_AFTER_S = 300.0  # hello-world's `silent_for_s`
 
 
 @pytest.fixture
@@ -74,6 +79,26 @@ def test_the_artifacts_of_another_attempt_are_errored(run: EndedRun) -> None:
 
     assert judgement.verdict is Verdict.ERRORED
     assert f"{TOKEN.run_id}:2" in judgement.reason
+
+
+@pytest.mark.parametrize("outcome", ["timed_out", "interrupted", "cannot_run"])
+@pytest.mark.parametrize("state", ["COMPLETED", "TIMEOUT"])
+def test_what_another_attempt_says_of_its_end_is_not_believed(
+    run: EndedRun, outcome: str, state: str
+) -> None:
+    write_attempt(
+        run.directory,
+        token=AttemptToken(TOKEN.run_id, 2),
+        outcome=outcome,
+        reason="its own reason",
+        last_progress_at=1_000.0,
+        finished_at=1_000.0 + STALLED_AFTER_S,
+    )
+
+    judgement = judge(replace(run, outcome=outcome_of(state)))
+
+    assert (judgement.verdict, judgement.cause) == (Verdict.ERRORED, Cause.INFRASTRUCTURE)
+    assert judgement.reason == (f"the artifacts are of {TOKEN.run_id}:2, not of {TOKEN.run_id}:1")
 
 
 def test_a_run_of_another_test_is_errored(run: EndedRun) -> None:
@@ -215,3 +240,47 @@ def test_an_unknown_state_is_errored(run: EndedRun) -> None:
     write_attempt(run.directory)
 
     assert judge(replace(run, outcome=outcome_of("BRAND_NEW"))).verdict is Verdict.ERRORED
+
+
+@pytest.mark.parametrize("limit", [MemoryError, SoftTimeLimitExceeded])
+@pytest.mark.parametrize("step", ["extract_metrics", "evaluate_metrics"])
+def test_a_worker_at_its_own_end_makes_no_verdict(
+    run: EndedRun, monkeypatch: pytest.MonkeyPatch, limit: type[Exception], step: str
+) -> None:
+    write_attempt(run.directory)
+
+    def end(*_: object) -> None:
+        raise limit
+
+    if step == "extract_metrics":
+        monkeypatch.setattr(HelloWorld, step, end)
+    else:
+        monkeypatch.setattr(base, step, end)
+
+    with pytest.raises(limit):
+        judge(run)
+
+
+def test_a_silent_tool_that_reports_only_at_its_end_makes_no_node_suspect(run: EndedRun) -> None:
+    write_attempt(
+        run.directory,
+        slug=Slugs.DCGMI,
+        outcome="timed_out",
+        reason="ended after 3,600 s",
+        last_progress_at=1_000.0,
+        finished_at=4_600.0,
+    )
+
+    judgement = judge(replace(run, test=Dcgmi(), outcome=outcome_of("TIMEOUT")))
+
+    assert (judgement.verdict, judgement.cause) == (Verdict.ERRORED, Cause.TEST)
+    assert "the time limit may be too short, or it hung" in judgement.reason
+
+
+def test_a_node_that_does_not_say_its_params_is_errored(run: EndedRun) -> None:
+    write_attempt(run.directory, params=None)
+
+    judgement = judge(run)
+
+    assert (judgement.verdict, judgement.cause) == (Verdict.ERRORED, Cause.INFRASTRUCTURE)
+    assert judgement.reason == "the node does not say with which params it ran"

@@ -7,11 +7,16 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from burnin.models import Job, TestRun
-from burnin.models.limits import add_operators_version
+from burnin.hardware_tests.registry import list_all_tests
+from burnin.models import Attempt, Job, Preset, TestRun
+from burnin.models.audit import Actor
+from burnin.models.catalogue import load_catalogue
+from burnin.models.limits import add_operators_version, load_shipped
+from burnin.tests.factories import NOW, a_class
 from burnin.tests.workflow.simulated import Hub, make_hub, make_preset
 from burnin.workflow.plan import PlanRefused, StepRequest
-from fleet.models import Node, ResourceClass, Site
+from burnin.workflow.steps import steps_of
+from fleet.models import Node, Site
 from runner.contract.slugs import Slugs
 
 pytestmark = pytest.mark.django_db
@@ -62,7 +67,7 @@ def test_an_unchecked_site_is_refused() -> None:
     hub = make_hub()
     Site.objects.update(checked_at=None)
 
-    assert refusal(hub) == "site east has not passed a check: run `site_check east`"
+    assert refusal(hub) == "site east has not passed a check: run `manage.py site_check east`"
 
 
 def test_a_site_that_changed_since_its_check_is_refused() -> None:
@@ -129,9 +134,119 @@ def test_a_time_that_outlives_its_upload_urls_is_refused() -> None:
 
 def test_a_class_without_limits_is_refused() -> None:
     hub = make_hub("n1")
-    Node.objects.update(resource_class=ResourceClass.objects.create(name="b200"))
+    Node.objects.update(resource_class=a_class("b200"))
 
     assert "single-node.hello-world" in refusal(hub)
+
+
+GPU_STEP = {"slug": Slugs.GPU_BURN, "stage": 2}
+
+
+def _of_class(name: str, *nodes: str) -> None:
+    Node.objects.filter(name__in=nodes).update(resource_class=a_class(name))
+
+
+def test_a_step_of_a_preset_runs_on_the_nodes_that_have_its_hardware() -> None:
+    hub = make_hub("n1", "n2")
+    _of_class("h100-sxm5-8x", "n2")
+    load_shipped()
+
+    job = hub.plan(preset=make_preset("quick", {}, GPU_STEP))
+
+    runs = TestRun.objects.filter(job=job).order_by("step", "members__node__name")
+    assert list(runs.values_list("slug", "members__node__name")) == [
+        (Slugs.HELLO_WORLD, "n1"),
+        (Slugs.HELLO_WORLD, "n2"),
+        (Slugs.GPU_BURN, "n2"),
+    ]
+
+
+def test_a_step_that_no_node_has_the_hardware_for_is_no_step_of_the_job() -> None:
+    hub = make_hub("n1")
+
+    job = hub.plan(preset=make_preset("quick", GPU_STEP, {"stage": 2}))
+    hub.advance(120)
+
+    job.refresh_from_db()
+    assert [(each["position"], each["slug"]) for each in job.steps] == [(2, Slugs.HELLO_WORLD)]
+    assert job.verdict == "passed"
+
+
+def test_a_preset_without_a_step_for_these_nodes_is_refused() -> None:
+    said = refusal(make_hub("n1"), preset=make_preset("gpus", GPU_STEP))
+
+    assert said == "preset gpus has no test for nodes of cpu-generic"
+
+
+@pytest.mark.parametrize(
+    ("on", "left_out"),
+    [("cpu-generic", Slugs.HPCG), ("mi300x-8x", Slugs.DCGMI), ("h100-sxm5-8x", Slugs.RVS)],
+)
+def test_each_shipped_preset_can_be_planned_on_two_nodes_of_a_class(on: str, left_out: str) -> None:
+    hub = make_hub("n1", "n2")
+    _of_class(on, "n1", "n2")
+    Site.objects.update(shared_storage="/shared")
+    load_catalogue()
+    load_shipped()
+
+    for preset in Preset.objects.all():
+        job = hub.plan(preset=preset)
+        planned = {each["slug"] for each in job.steps}
+        asked = set(preset.steps.values_list("slug", flat=True)) - {left_out}
+        assert planned == asked - _unfit(on)
+
+
+def _unfit(resource_class: str) -> set[str]:
+    return {test.slug for test in list_all_tests() if resource_class not in test.resource_classes()}
+
+
+def test_a_node_is_asked_for_the_checks_that_its_class_has_the_hardware_for() -> None:
+    hub = make_hub("n1", "n2")
+    _of_class("h100-sxm5-8x", "n2")
+    load_shipped()
+    checks = ["cpu_count", "gpu_count", "rocm_gpu_count"]
+    health = {"slug": Slugs.NODE_HEALTH, "params": {"checks": checks}}
+
+    job = hub.plan(preset=make_preset("quick", health))
+    hub.advance(20)
+
+    (step,) = steps_of(job.steps).values()
+    assert step.params["checks"] == checks
+    assert step.not_asked() == {
+        "cpu-generic": ["gpu_count", "rocm_gpu_count"],
+        "h100-sxm5-8x": ["rocm_gpu_count"],
+    }
+    told = {
+        attempt.context["node_names"][0]: attempt.context["params"]["checks"]
+        for attempt in Attempt.objects.filter(run__job=job)
+    }
+    assert told == {"n1": ["cpu_count"], "n2": ["cpu_count", "gpu_count"]}
+
+
+def test_a_step_of_which_no_check_is_for_a_class_is_no_step_for_it() -> None:
+    said = refusal(
+        make_hub("n1"),
+        preset=make_preset(
+            "gpus", {"slug": Slugs.NODE_HEALTH, "params": {"checks": ["gpu_count"]}}
+        ),
+    )
+
+    assert said == "preset gpus has no test for nodes of cpu-generic"
+
+
+def test_a_check_that_was_asked_for_by_name_is_asked_of_every_node() -> None:
+    asked = StepRequest(Slugs.NODE_HEALTH, timeout_minutes=5, params={"checks": ["gpu_count"]})
+
+    (step,) = steps_of(make_hub("n1").plan(asked).steps).values()
+
+    assert step.params_for("cpu-generic")["checks"] == ["gpu_count"]
+    assert step.not_asked() == {}
+
+
+def test_a_test_that_was_asked_for_by_name_is_refused_where_its_hardware_is_not() -> None:
+    said = refusal(make_hub("n1"), StepRequest(Slugs.GPU_BURN, timeout_minutes=5))
+
+    assert "needs GPUs of AMD or NVIDIA, and nodes of cpu-generic have no GPUs" in said
 
 
 def test_a_job_freezes_its_steps_against_later_edits() -> None:
@@ -153,7 +268,12 @@ def test_a_job_is_judged_by_the_limits_it_froze() -> None:
     before = hub.plan()
     two = {"responded": {"value": 2, "source": "a trial", "confidence": "C"}}
     version = add_operators_version(
-        Slugs.HELLO_WORLD, "cpu-generic", two, by=None, reason="to see what it does"
+        Slugs.HELLO_WORLD,
+        "cpu-generic",
+        two,
+        by=Actor("ann"),
+        reason="to see what it does",
+        now=NOW,
     )
     after = hub.plan()
 
@@ -169,8 +289,8 @@ def test_the_same_key_makes_one_job() -> None:
     hub = make_hub("n1", "n2")
     alice = User.objects.create(username="alice")
 
-    first = hub.plan(requested_by=alice, idempotency_key="k")
-    second = hub.plan(requested_by=alice, idempotency_key="k")
+    first = hub.plan(by=Actor.of(alice), idempotency_key="k")
+    second = hub.plan(by=Actor.of(alice), idempotency_key="k")
 
     assert first == second
     assert TestRun.objects.count() == 2
@@ -179,16 +299,34 @@ def test_the_same_key_makes_one_job() -> None:
 def test_the_same_key_for_something_else_is_refused() -> None:
     hub = make_hub("n1", "n2")
     alice = User.objects.create(username="alice")
-    hub.plan(requested_by=alice, idempotency_key="k")
+    hub.plan(by=Actor.of(alice), idempotency_key="k")
 
     with pytest.raises(PlanRefused, match="take a new key"):
-        hub.plan(requested_by=alice, idempotency_key="k", nodes=["n1"])
+        hub.plan(by=Actor.of(alice), idempotency_key="k", nodes=["n1"])
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        StepRequest(Slugs.MEMORY_STRESS, timeout_minutes=5),
+        StepRequest(Slugs.HELLO_WORLD, timeout_minutes=6),
+        StepRequest(Slugs.HELLO_WORLD, timeout_minutes=5, measure_only=True),
+    ],
+    ids=["test", "timeout", "measure-only"],
+)
+def test_the_same_key_for_other_steps_is_refused(other: StepRequest) -> None:
+    hub = make_hub("n1")
+    alice = User.objects.create(username="alice")
+    hub.plan(by=Actor.of(alice), idempotency_key="k")
+
+    with pytest.raises(PlanRefused, match="take a new key"):
+        hub.plan(other, by=Actor.of(alice), idempotency_key="k")
 
 
 def test_two_people_may_use_one_key() -> None:
     hub = make_hub("n1")
     alice, bob = (User.objects.create(username=name) for name in ("alice", "bob"))
 
-    jobs = {hub.plan(requested_by=who, idempotency_key="k").pk for who in (alice, bob)}
+    jobs = {hub.plan(by=Actor.of(who), idempotency_key="k").pk for who in (alice, bob)}
 
     assert len(jobs) == 2

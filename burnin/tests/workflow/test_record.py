@@ -4,8 +4,9 @@ import uuid
 
 import pytest
 
-from burnin.models import Attempt, TestRun, TestRunEvent
+from burnin.models import Attempt, TestResult, TestRun, TestRunEvent, Trouble
 from burnin.satellite.messages import (
+    CancelOrder,
     Envelope,
     FactAnswer,
     FactBatch,
@@ -16,7 +17,7 @@ from burnin.satellite.messages import (
 from burnin.states import RunState
 from burnin.tests.models.world import counters, recount
 from burnin.tests.workflow.facts import Rings, about, accepted, dispatched, post, seen
-from burnin.tests.workflow.simulated import make_hub
+from burnin.tests.workflow.simulated import ONCE, make_hub
 from burnin.workflow.bells import Bell
 from burnin.workflow.record import record_facts
 
@@ -163,6 +164,41 @@ def test_what_the_site_gives_up_is_errored() -> None:
     run.refresh_from_db()
     assert (run.verdict, run.cause) == ("errored", "infrastructure")
     assert run.reason == "it is not known whether"
+
+
+@pytest.mark.parametrize("answer", ["given_up", "refused"])
+def test_a_job_that_shows_up_after_it_was_given_up_is_cancelled(answer: str) -> None:
+    hub = make_hub("n1")
+    hub.plan(ONCE)
+    hub.work()
+    run = TestRun.objects.get()
+    post(hub, SubmitAnswered(**about(run, answer=answer, words="it is not known whether")))
+
+    post(hub, seen(run, "RUNNING", "7"))
+    hub.reconcile()
+
+    attempt = Attempt.objects.get()
+    assert (attempt.slurm_job_id, attempt.slurm_state) == ("7", "RUNNING")
+    assert TestRun.objects.get().verdict == "errored"
+    (order,) = [each for each in hub.queue.take("east") if isinstance(each, CancelOrder)]
+    assert [each.run_id for each in order.attempts] == [str(run.pk)]
+
+    post(hub, seen(run, "CANCELLED", "7"))
+    assert Attempt.objects.get().ended_at is not None
+
+
+def test_what_never_ran_is_trouble_that_everybody_sees() -> None:
+    hub = dispatched("n1")
+    run = TestRun.objects.get()
+    TestRun.objects.update(waits_because="it is not known yet whether Slurm took the job")
+
+    post(hub, SubmitAnswered(**about(run, answer="given_up", words="it is not known whether")))
+
+    run.refresh_from_db()
+    trouble, result = Trouble.objects.get(), TestResult.objects.get()
+    assert run.waits_because == ""
+    assert (trouble.run, trouble.cause, trouble.reason) == (run, "infrastructure", run.reason)
+    assert result.attempt == run.attempts.get()
 
 
 def test_a_doubt_that_is_settled_in_the_same_batch_holds_up_nothing() -> None:

@@ -6,6 +6,8 @@ import pytest
 
 from burnin.models import TestRun
 from burnin.satellite.messages import (
+    ClockOwner,
+    ClockSeen,
     Finding,
     Heartbeat,
     LogPart,
@@ -55,11 +57,21 @@ def test_a_log_is_kept_by_byte_offset() -> None:
     run = TestRun.objects.get()
     token = run.attempts.get().token
 
-    for offset, content in ((5, b"d29ybGQ="), (0, b"aGVsbG8=")):
+    for offset, content in ((0, b"aGVsbG8="), (5, b"d29ybGQ="), (0, b"aGVsbG8=")):
         part = {"name": "stdout.txt", "offset": offset, "content": content}
         post(hub, LogPart(**about(run, **part)))
 
     assert logs.read(token, "stdout.txt", offset=3, limit=100) == b"loworld"
+
+
+def test_a_log_has_no_gap_where_a_part_was_lost() -> None:
+    hub = dispatched("n1")
+    run = TestRun.objects.get()
+
+    answer = post(hub, LogPart(**about(run, name="stdout.txt", offset=5, content=b"d29ybGQ=")))
+
+    assert answer.acknowledged == ("0",)
+    assert logs.size(run.attempts.get().token, "stdout.txt") == 0
 
 
 @pytest.mark.parametrize(
@@ -77,7 +89,9 @@ def test_a_log_part_stays_in_its_place_and_size(name: str, offset: int, words: s
 
 def checked(request_id: str, *, passed: bool = True) -> SiteChecked:
     return SiteChecked(
-        request_id=request_id, findings=(Finding(probe="work-dir", passed=passed, found="shared"),)
+        request_id=request_id,
+        findings=(Finding(probe="work-dir", passed=passed, found="shared"),),
+        clocks=tuple(ClockSeen(whose=owner, ahead_s=0.0) for owner in ClockOwner),
     )
 
 

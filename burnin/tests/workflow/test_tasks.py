@@ -7,12 +7,16 @@ import pytest
 from kombu.exceptions import OperationalError
 
 from burnin import tasks
+from burnin.models import TestRun
+from burnin.satellite.messages import Fact, SubmitAnswered
 from burnin.states import RunState
 from burnin.tests.models.world import counters
-from burnin.tests.workflow.simulated import BUNDLE, Hub, make_hub
+from burnin.tests.workflow.facts import about, post, seen
+from burnin.tests.workflow.simulated import BUNDLE, ONCE, Hub, make_hub
 from burnin.workflow import wiring
 from burnin.workflow.bells import Bell
 from burnin.workflow.celery_bells import TASKS, CeleryBells
+from burnin.workflow.stages import advance_site
 from fleet.celery import BEAT_SCHEDULE, app
 from fleet.models import Site
 
@@ -62,6 +66,30 @@ def test_a_tick_finds_finished_runs_that_nobody_rang_for(rings: Rings) -> None:
     tasks.tick()
 
     assert rings.rung == [(Bell.COLLECT, hub.site_row.pk)]
+
+
+def test_a_site_is_reconciled_while_slurm_has_a_job_of_ours(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    busy, left, idle = make_hub("n1"), make_hub("w1", name="west"), make_hub("s1", name="south")
+    busy.plan()
+    for hub in (left, idle):
+        hub.plan(ONCE)
+        hub.work()
+    given_up = {str(run.pk): run for run in TestRun.objects.exclude(site=busy.site_row)}
+    for run in given_up.values():
+        facts: list[Fact] = [SubmitAnswered(**about(run, answer="given_up"))]
+        facts += [seen(run, "RUNNING")] if run.site_id == left.site_row.pk else []
+        post(left, *facts, site=run.site)
+        advance_site(run.site, left.now)
+    woken: list[int] = []
+    monkeypatch.setattr(
+        tasks.reconcile_site, "apply_async", lambda kwargs, **_: woken.append(kwargs["site_id"])
+    )
+
+    tasks.reconcile_sites()
+
+    assert sorted(woken) == [busy.site_row.pk, left.site_row.pk]
 
 
 def test_the_tasks_carry_a_job_to_its_end(rings: Rings, monkeypatch: pytest.MonkeyPatch) -> None:

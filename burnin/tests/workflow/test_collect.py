@@ -1,0 +1,148 @@
+"""A batch of finished runs is judged although one of them, the store or the worker goes wrong."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from burnin.hardware_tests.artifacts import ArtifactCollector
+from burnin.hardware_tests.single_node.hello_world import HelloWorld, HelloWorldMetrics
+from burnin.models import TestResult, TestRun
+from burnin.models.text import storable, storable_json
+from burnin.storage.memory import MemoryStore
+from burnin.tests.models.world import counters
+from burnin.tests.workflow.simulated import Hub, make_hub
+from burnin.workflow.bells import Silence
+from burnin.workflow.collect_site import (
+    CARRIED_FOR,
+    LEFT_ALONE_FOR,
+    TRIED_FOR,
+    WRITTEN_EVERY,
+    collect_site,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+def finished(*node_names: str) -> Hub:
+    """Return a hub with one finished run per node, that nobody has collected."""
+    hub = make_hub(*node_names)
+    hub.plan()
+    hub.work()
+    hub.is_on = False
+    hub.advance(60)
+    return hub
+
+
+def extract_otherwise(monkeypatch: pytest.MonkeyPatch, what: Mapping[str, Any]) -> None:
+    """Have the metrics of the nodes named be what is given, or raise it."""
+    extract = HelloWorld.extract_metrics
+
+    def otherwise(self: HelloWorld, collector: ArtifactCollector) -> HelloWorldMetrics:
+        given = what.get(collector.metadata.node_names[0])
+        if isinstance(given, type):
+            raise given
+        metrics = extract(self, collector)
+        return metrics if given is None else metrics.model_copy(update=given)
+
+    monkeypatch.setattr(HelloWorld, "extract_metrics", otherwise)
+
+
+def test_half_a_surrogate_pair_is_kept_as_what_a_database_takes() -> None:
+    assert storable("a\ud800b\0", limit=10) == "a\ufffdb\ufffd"
+    assert storable_json({"\udfff": ["\ud83d\ude00"]}) == {"\ufffd": ["\ufffd\ufffd"]}
+    assert storable("\U0001f600", limit=10) == "\U0001f600"
+
+
+def test_a_result_that_no_database_takes_does_not_hold_up_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hub = finished("n1", "n2", "n3")
+    extract_otherwise(monkeypatch, {"n2": {"responded": 10**400}})
+
+    assert hub.collect() == 3
+
+    bad = TestRun.objects.get(members__node__name="n2")
+    assert (bad.verdict, bad.cause) == ("errored", "test")
+    assert bad.reason.startswith("its results cannot be kept: OverflowError")
+    assert sorted(TestRun.objects.values_list("verdict", flat=True)) == [
+        "errored",
+        "passed",
+        "passed",
+    ]
+    assert TestResult.objects.count() == 3
+
+
+def test_what_brings_a_worker_to_its_end_is_left_alone_and_others_come_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hub = finished("n1", "n2", "n3")
+    extract_otherwise(monkeypatch, {"n1": MemoryError})
+
+    with pytest.raises(MemoryError):
+        hub.collect()
+    bad = TestRun.objects.get(members__node__name="n1")
+    assert (bad.state, bad.carried_until) == ("finished", hub.now + LEFT_ALONE_FOR)
+    hub.advance(CARRIED_FOR.total_seconds(), tick_s=60)
+    hub.collect()
+
+    assert sorted(TestRun.objects.values_list("verdict", flat=True)) == ["", "passed", "passed"]
+
+
+def test_what_brings_every_worker_to_its_end_for_a_day_is_errored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hub = finished("n1", "n2")
+    extract_otherwise(monkeypatch, {"n1": MemoryError})
+    TestRun.objects.update(moved_at=hub.now - TRIED_FOR)
+
+    with pytest.raises(MemoryError):
+        hub.collect()
+
+    bad = TestRun.objects.get(members__node__name="n1")
+    assert (bad.verdict, bad.cause) == ("errored", "infrastructure")
+    assert bad.result.reason.endswith("over its artifacts (MemoryError), for a day")
+
+
+def test_a_slow_store_keeps_no_verdict_that_is_known_and_the_rest_stays_claimed() -> None:
+    hub = finished(*(f"n{number}" for number in range(20)))
+    (job,) = {run.job for run in TestRun.objects.all()}
+    clock = SlowClock(hub.now)
+    store = Unplugged(hub.store, after=15)
+
+    with pytest.raises(KeyboardInterrupt):
+        collect_site(hub.site_row, store=store, queue=hub.queue, bells=Silence(), clock=clock)
+
+    assert counters(job)[1, "passed"] >= 5
+    left = TestRun.objects.filter(state="finished")
+    assert left.exists()
+    assert not left.exclude(carried_until__gt=hub.now + CARRIED_FOR).exists()
+
+
+class SlowClock:
+    """Each look at it finds it further on."""
+
+    def __init__(self, now: datetime) -> None:
+        self._now = now
+
+    def __call__(self) -> datetime:
+        self._now += WRITTEN_EVERY / 2
+        return self._now
+
+
+class Unplugged(MemoryStore):
+    """A store whose worker is interrupted after so many files of metadata."""
+
+    def __init__(self, store: MemoryStore, *, after: int) -> None:
+        super().__init__()
+        self.objects = store.objects
+        self._left = after
+
+    def fetch(self, key: str, destination: Path, *, max_bytes: int) -> None:
+        if destination.name == "metadata.json":
+            self._left -= 1
+        if self._left < 0:
+            raise KeyboardInterrupt
+        super().fetch(key, destination, max_bytes=max_bytes)
