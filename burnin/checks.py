@@ -17,12 +17,8 @@ from burnin.hardware_tests.stale_operations import (
     load_stale_operations,
     operations_that_stale,
 )
-from burnin.hardware_tests.thresholds.loader import (
-    THRESHOLDS_YAML,
-    BadThresholds,
-    NoThresholds,
-    known_resource_classes,
-)
+from burnin.hardware_tests.thresholds.errors import BadThresholds, NoThresholds
+from burnin.hardware_tests.thresholds.loader import THRESHOLDS_YAML, known_resource_classes
 from runner.contract.slugs import all_slugs
 
 CANNED_OUTCOMES = ("pass", "fault", "error")
@@ -70,11 +66,11 @@ def thresholds(tests: Tests, path: Path = THRESHOLDS_YAML) -> list[CheckMessage]
     """E002: each test has its limits on each resource class, and they pass its own schema."""
     messages: list[CheckMessage] = []
     try:
-        classes = known_resource_classes(path)
+        known_resource_classes(path)
     except BadThresholds as error:
         return [Error(str(error), hint=f"correct {path.name}", id="burnin.E002")]
     for test in tests:
-        for resource_class in classes:
+        for resource_class in test.resource_classes(path):
             messages += _threshold_messages(test, resource_class, path)
     return messages
 

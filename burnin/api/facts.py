@@ -50,9 +50,7 @@ def _without(malformed: dict[int, str], body: bytes) -> ReadBatch:
     envelopes = document["facts"]
     refused = tuple(Refusal(id=envelopes[i]["id"], words=malformed[i]) for i in sorted(malformed))
     kept = [each for index, each in enumerate(envelopes) if index not in malformed]
-    # What lacks a part is no snapshot: what is absent from it may well exist.
-    whole = document | {"facts": kept, "is_snapshot": False}
-    return ReadBatch(FactBatch.model_validate(whole), refused)
+    return ReadBatch(FactBatch.model_validate(document | {"facts": kept}), refused)
 
 
 def _words(problem: Any) -> str:

@@ -4,14 +4,13 @@ from pathlib import Path
 
 from django.http import FileResponse, UnreadablePostError
 from django.utils import timezone
-from rest_framework import status
-from rest_framework.exceptions import APIException, NotFound, ParseError, UnsupportedMediaType
+from rest_framework.exceptions import NotFound, ParseError, UnsupportedMediaType
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from burnin.api.authentication import IsSite, SiteTokenAuthentication, site_of
-from burnin.api.errors import LengthRequired, TooLarge
+from burnin.api.errors import LengthRequired, TooLarge, Unprocessable
 from burnin.api.facts import BadBatch, read_batch
 from burnin.satellite.messages import FactAnswer
 from burnin.workflow import wiring
@@ -19,10 +18,6 @@ from burnin.workflow.record import record_facts
 
 JSON = "application/json"
 LARGEST_BODY_BYTES = 16 << 20  # satellites send about 2 MiB at a time
-
-
-class Unprocessable(APIException):
-    status_code = status.HTTP_422_UNPROCESSABLE_ENTITY
 
 
 def _body(request: Request) -> bytes:
@@ -51,6 +46,7 @@ def _content_length(request: Request) -> int:
 
 
 class SatelliteView(APIView):
+    schema = None  # what satellites say is no business of other programs
     authentication_classes = (SiteTokenAuthentication,)
     permission_classes = (IsSite,)
 

@@ -53,6 +53,7 @@ def write_attempt(
         "slurm": {"job_id": "7", "restart_count": 0, "node_list": NODE},
         "artifacts": {name: _facts(content) for name, content in files.items()},
         "truncated": [],
+        "params": {},
     }
     (directory / contract.METADATA).write_text(json.dumps({**said, **metadata}))
     return directory

@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from burnin.satellite.config import VERSION
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("burnin", "fleet", "runner")
@@ -150,3 +153,23 @@ def test_the_contract_forbids_every_module_of_the_runner() -> None:
     } - {"runner.__init__", "runner.contract", "runner.tests"}
 
     assert there == listed
+
+
+def test_the_readme_names_every_part_of_burnin() -> None:
+    readme = (ROOT / "burnin" / "README.md").read_text()
+    rows = [line.split("|")[1] for line in readme.splitlines() if line.startswith("| `")]
+    named = [name for row in rows for name in re.findall(r"`([^`]+)`", row)]
+    aside = {"__init__.py", "__pycache__", "README.md"}
+    there = {
+        f"{path.name}/" if path.is_dir() else path.name
+        for path in (ROOT / "burnin").iterdir()
+        if path.name not in aside
+    }
+
+    assert sorted(named) == sorted(there)
+
+
+def test_the_satellite_says_the_version_of_this_release() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+    assert project["version"] == VERSION

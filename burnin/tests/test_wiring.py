@@ -3,24 +3,31 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Mapping
+from contextlib import suppress
 
 import pytest
 
-from burnin.hardware_tests.artifacts import ArtifactCollector, open_artifacts, read_metadata
 from burnin.hardware_tests.base import BaseTest
 from burnin.hardware_tests.evaluation import EvaluationStatus
 from burnin.hardware_tests.metrics import BaseMetrics
-from burnin.hardware_tests.registry import list_all_tests
+from burnin.hardware_tests.registry import get_test_class, list_all_tests
+from burnin.hardware_tests.thresholds.schema import Standing
 from burnin.runner_bundle import build_runner
 from burnin.tests.hardware_tests.purity import pure
+from burnin.tests.hardware_tests.single_node.attempts import (
+    CANNED,
+    canned_attempt,
+    most_calibrated,
+    recorded,
+    uncalibrated,
+    what_is_calibrated,
+)
 from burnin.tests.hardware_tests.toy import Toy
 from runner.contract.slugs import all_slugs
-from runner.contract.wire import AttemptToken, Outcome
+from runner.contract.wire import Outcome
 
-CANNED = Path(__file__).resolve().parents[2] / "fixtures" / "artifacts"
+VERDICTS = {"pass": EvaluationStatus.PASSED, "fault": EvaluationStatus.FAILED}
 EVERY_TEST = pytest.mark.parametrize("test", list_all_tests(), ids=lambda test: test.slug)
 
 
@@ -35,14 +42,6 @@ def executors(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, frozense
         check=True,
     )
     return {row["slug"]: frozenset(row["reads"]) for row in json.loads(listed.stdout)}
-
-
-@contextmanager
-def canned(test: type[BaseTest], outcome: str) -> Iterator[ArtifactCollector]:
-    directory = CANNED / test.slug / outcome
-    said = read_metadata(directory)
-    with open_artifacts(directory, AttemptToken(said.run_id, said.attempt)) as collector:
-        yield collector
 
 
 def disagreement(test: type[BaseTest], executors: Mapping[str, frozenset[str]]) -> str:
@@ -80,42 +79,77 @@ def test_an_executor_that_reads_other_params_is_found() -> None:
     )
 
 
-@EVERY_TEST
 @pytest.mark.parametrize(
-    ("outcome", "status"),
-    [("pass", EvaluationStatus.PASSED), ("fault", EvaluationStatus.FAILED)],
+    ("slug", "name", "status"),
+    [
+        (slug, name, status)
+        for slug in all_slugs()
+        for outcome, status in VERDICTS.items()
+        for name in recorded(slug, outcome)
+    ],
 )
 def test_canned_artifacts_give_their_verdict(
-    test: type[BaseTest], outcome: str, status: EvaluationStatus
+    slug: str, name: str, status: EvaluationStatus
 ) -> None:
-    with canned(test, outcome) as collector:
-        assert collector.metadata.slug == test.slug
-        with pure():
-            metrics = test().measure(collector)
+    test = get_test_class(slug)
+    with canned_attempt(slug, name) as collector:
+        assert collector.metadata.slug == slug
+        metrics = test().measure(collector)
 
-    result = test.evaluate(metrics, test.load_thresholds("cpu-generic"))
+    limits = most_calibrated(test, metrics, name)
+    result = test.evaluate(metrics, what_is_calibrated(metrics, limits))
 
     assert result.status is status, result.reason
 
 
 @EVERY_TEST
-def test_a_canned_error_is_no_measurement(test: type[BaseTest]) -> None:
-    with canned(test, "error") as collector:
+def test_a_limit_that_nobody_has_stated_yet_makes_the_pass_errored(test: type[BaseTest]) -> None:
+    with canned_attempt(test.slug, "pass") as collector:
+        metrics = test().measure(collector)
+
+    for resource_class in test.resource_classes():
+        limits = test.load_thresholds(resource_class)
+        if missing := uncalibrated(metrics, limits):
+            result = test.evaluate(metrics, limits)
+            assert not result.passed
+            # The recorded node may lack what another class has: then it fails by that.
+            is_errored = result.status is EvaluationStatus.ERRORED
+            if is_errored and limits.bounds[missing[0]].standing is Standing.UNCALIBRATED:
+                assert result.reason.startswith(f"no calibrated threshold for {missing[0]}: ")
+
+
+@EVERY_TEST
+def test_every_canned_attempt_is_read_without_reaching_out(test: type[BaseTest]) -> None:
+    for each in sorted((CANNED / test.slug).iterdir()):
+        with (
+            canned_attempt(test.slug, each.name) as collector,
+            # What is no measurement may be refused. `Impure` is no Exception.
+            suppress(Exception),
+            pure(),
+        ):
+            test().measure(collector)
+
+
+@pytest.mark.parametrize(
+    ("slug", "name"), [(slug, name) for slug in all_slugs() for name in recorded(slug, "error")]
+)
+def test_a_canned_error_is_no_measurement(slug: str, name: str) -> None:
+    with canned_attempt(slug, name) as collector:
         said = collector.metadata
         if said.outcome != Outcome.RAN:
             assert said.reason
             return
         with pytest.raises(Exception) as refused, pure():
-            test().measure(collector)
+            get_test_class(slug)().measure(collector)
 
     assert str(refused.value)
 
 
 @EVERY_TEST
 def test_no_number_of_a_pass_may_become_nan(test: type[BaseTest]) -> None:
-    with canned(test, "pass") as collector:
+    with canned_attempt(test.slug, "pass") as collector:
         metrics = test().measure(collector)
-    limits = test.load_thresholds("cpu-generic")
+    limits = what_is_calibrated(metrics, most_calibrated(test, metrics))
 
     for name in limits.bounds:
         if getattr(metrics, name) is not None:

@@ -14,7 +14,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from burnin.models import Job, Preset, PresetStep, TestResult, TestRun, ThresholdVersion
+from burnin.models import AuditEntry, Job, Preset, PresetStep, TestResult, TestRun, ThresholdVersion
 from burnin.models.limits import load_shipped
 from burnin.models.verdicts import RunVerdict, record_verdicts
 from burnin.states import Cause, RunState, Verdict
@@ -26,13 +26,13 @@ from burnin.tests.models.world import (
     make_site,
     plan_runs,
 )
-from fleet.models import HardwareOperation, Node, Site, SiteToken
+from fleet.models import ApiToken, HardwareOperation, Node, ResourceClass, Site, SiteToken
 from runner.contract.slugs import Slugs
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 OURS = [model for model in admin.site._registry if model._meta.app_label in ("fleet", "burnin")]
-WRITTEN_BY_THE_WORKFLOW = (Job, TestRun, TestResult, ThresholdVersion, SiteToken)
+WRITTEN_BY_THE_WORKFLOW = (Job, TestRun, TestResult, ThresholdVersion, SiteToken, ApiToken)
 
 
 @pytest.fixture
@@ -57,6 +57,13 @@ def _fleet(name: str, count: int) -> None:
         HardwareOperation.objects.create(node=node, operation="dimm-swap", performed_at=NOW)
         Preset.objects.create(name=f"{name}-{node.name}")
     SiteToken.issue(site)
+    ApiToken.issue(
+        User.objects.get(username="ann"),
+        name=name,
+        scopes=["read"],
+        expires_at=NOW + timedelta(days=30),
+        now=NOW,
+    )
 
 
 @pytest.mark.parametrize("model", OURS)
@@ -112,21 +119,48 @@ def test_a_token_is_shown_once_and_kept_nowhere(operator: Client) -> None:
     assert token is not None
     assert token.site == site
     assert "no-store" in answer["Cache-Control"]
+    assert AuditEntry.objects.get().action == "issue site token"
     later = operator.get(_page(SiteToken, "change", token.pk)).content.decode()
     assert shown[1] not in later
     assert token.digest not in later
 
 
-def test_a_revoked_token_says_since_when(operator: Client) -> None:
+def test_a_revoked_token_says_since_when_and_the_audit_why(operator: Client) -> None:
     SiteToken.issue(make_site())
     token = SiteToken.objects.get()
+    asked = {"action": "revoke", "_selected_action": [token.pk]}
 
+    assert "Why?" in operator.post(_page(SiteToken, "changelist"), asked).content.decode()
+    assert SiteToken.objects.filter(pk=token.pk, revoked_at=None).exists()
     operator.post(
-        _page(SiteToken, "changelist"), {"action": "revoke", "_selected_action": [token.pk]}
+        _page(SiteToken, "changelist"), {**asked, "answered": "yes", "reason": "stolen laptop"}
     )
 
     token.refresh_from_db()
     assert token.revoked_at is not None
+    [entry] = AuditEntry.objects.all()
+    assert (entry.action, entry.user_name, entry.reason) == (
+        "revoke site token",
+        "ann",
+        "stolen laptop",
+    )
+
+
+def test_a_users_token_is_revoked_for_a_reason(operator: Client) -> None:
+    ada = User.objects.get(username="ann")
+    token, _ = ApiToken.issue(
+        ada, name="ci", scopes=["read"], expires_at=NOW + timedelta(days=9), now=NOW
+    )
+    asked = {"action": "revoke", "_selected_action": [token.pk]}
+
+    assert "Why?" in operator.post(_page(ApiToken, "changelist"), asked).content.decode()
+    assert ApiToken.objects.filter(pk=token.pk, revoked_at=None).exists()
+    answered = {**asked, "answered": "yes", "reason": "stolen laptop"}
+    operator.post(_page(ApiToken, "changelist"), answered)
+
+    assert not ApiToken.objects.filter(pk=token.pk, revoked_at=None).exists()
+    [entry] = AuditEntry.objects.all()
+    assert (entry.action, entry.reason) == ("revoke token", "stolen laptop")
 
 
 def test_a_token_is_of_one_site(operator: Client) -> None:
@@ -148,11 +182,54 @@ def _preset(**step: Any) -> dict[str, Any]:
         "params": "{}",
         "iterations": 1,
         "timeout_minutes": 5,
+        "max_attempts": 2,
         "is_gate": "on",
         **step,
     }
     rows = {f"steps-0-{name}": value for name, value in given.items()}
-    return {"name": "quick", "steps-TOTAL_FORMS": 1, "steps-INITIAL_FORMS": 0, **rows}
+    return {
+        "name": "quick",
+        "acceptances-TOTAL_FORMS": 0,
+        "acceptances-INITIAL_FORMS": 0,
+        "steps-TOTAL_FORMS": 1,
+        "steps-INITIAL_FORMS": 0,
+        **rows,
+    }
+
+
+def _accepting(*classes: ResourceClass) -> dict[str, Any]:
+    rows = {f"acceptances-{at}-resource_class": each.pk for at, each in enumerate(classes)}
+    return {**_preset(), "acceptances-TOTAL_FORMS": len(classes), **rows}
+
+
+def test_a_preset_accepts_several_classes(operator: Client) -> None:
+    one, other = (ResourceClass.objects.create(name=name) for name in ("h100", "h200"))
+
+    operator.post(_page(Preset, "add"), _accepting(other, one))
+
+    assert Preset.objects.get().accepts == ["h100", "h200"]
+    assert "h100, h200" in operator.get(_page(Preset, "changelist")).content.decode()
+
+
+def test_a_class_that_another_preset_accepts_is_refused(operator: Client) -> None:
+    kind = ResourceClass.objects.create(name="h100")
+    Preset.objects.create(name="full").acceptances.create(resource_class=kind)
+
+    answer = operator.post(_page(Preset, "add"), _accepting(kind))
+
+    assert "another preset accepts this class" in answer.content.decode()
+    assert not Preset.objects.filter(name="quick").exists()
+
+
+def test_the_hardware_of_a_class_is_ticked_and_what_cannot_be_is_refused(operator: Client) -> None:
+    stated = {"name": "x", "gpus_per_node": "4", "gpu_maker": "AMD", "parts": ["nvme", "board"]}
+
+    refused = operator.post(_page(ResourceClass, "add"), {**stated, "parts": ["nvlink"]})
+    operator.post(_page(ResourceClass, "add"), stated)
+
+    assert "only GPUs of NVIDIA have nvlink: leave it out" in refused.content.decode()
+    kind = ResourceClass.objects.get()
+    assert (kind.gpus_per_node, kind.gpu_maker, kind.parts) == (4, "AMD", ["nvme", "board"])
 
 
 def test_a_preset_is_written_with_its_steps(operator: Client) -> None:
@@ -216,11 +293,10 @@ def test_nodes_are_edited_where_slurm_has_no_say(operator: Client) -> None:
             "site": node.site_id,
             "name": node.name,
             "resource_class": node.resource_class_id,
-            "gpu_uuids": "[]",
-            "excluded_because": "on loan",
+            "cpu_count": 8,
             "is_usable": "",
         },
     )
 
     node.refresh_from_db()
-    assert (answer.status_code, node.excluded_because, node.is_usable) == (302, "on loan", True)
+    assert (answer.status_code, node.cpu_count, node.is_usable) == (302, 8, True)

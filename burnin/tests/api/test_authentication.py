@@ -14,7 +14,7 @@ from burnin.tests.api.conftest import FACTS, FakeRecorder, heartbeat
 from burnin.tests.models.world import make_site
 from fleet.models import Site, SiteToken
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 REMOTE = {"REMOTE_ADDR": "192.0.2.7"}
 

@@ -37,12 +37,11 @@ def job_seen(fact_id: str, **changes: object) -> dict[str, Any]:
 
 @database
 def test_facts_are_recorded_and_acknowledged(recorder: FakeRecorder, satellite: Client) -> None:
-    answer = post(satellite, {"is_snapshot": True, "facts": [heartbeat("a"), job_seen("b")]})
+    answer = post(satellite, {"facts": [heartbeat("a"), job_seen("b")]})
 
     assert answer.status_code == 200
     assert FactAnswer.model_validate_json(answer.content).acknowledged == ("a", "b")
     ((_, batch),) = recorder.told
-    assert batch.is_snapshot
     assert [envelope.fact.kind for envelope in batch.facts] == ["heartbeat", "job_seen"]
 
 
@@ -71,7 +70,7 @@ def test_a_malformed_fact_is_refused_and_holds_up_no_other(
         job_seen("also good"),
     ]
 
-    answer = post(satellite, {"is_snapshot": True, "facts": facts}).json()
+    answer = post(satellite, {"facts": facts}).json()
 
     assert answer["acknowledged"] == ["good", "also good"]
     refused = {refusal["id"]: refusal["words"] for refusal in answer["refused"]}
@@ -80,7 +79,6 @@ def test_a_malformed_fact_is_refused_and_holds_up_no_other(
     ]
     assert "attempt: Input should be greater than or equal to 1" in refused["wrong attempt"]
     assert "verdict: Extra inputs are not permitted" in refused["unknown field"]
-    assert not recorder.told[0][1].is_snapshot  # a snapshot with holes would say too much
 
 
 @database
@@ -191,7 +189,7 @@ JSON = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(["facts", "id", "fact", "kind", "is_snapshot", "run_id"]) | st.text(),
+            st.sampled_from(["facts", "id", "fact", "kind", "sent_at", "run_id"]) | st.text(),
             inner,
             max_size=4,
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -16,12 +15,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from deploy.cluster import ports
 from deploy.cluster.testing import RealCluster, RealServices
+from deploy.one_machine.child import TETHER
 
 ROOT = Path(__file__).resolve().parents[3]
 BIN = Path(sys.executable).parent
 SITE = "east"
 START_S = 60.0
+LOOK_EVERY_S = 0.25
 PACE = ("[pace]", "fast_s = 1.0", "slow_s = 2.0", "heartbeat_s = 1.0", "nodes_s = 5.0")
 KEPT_VARIABLES = ("PATH", "HOME", "LANG", "TMPDIR")
 SATELLITE_REQUIREMENTS = ROOT / "deploy" / "satellite" / "requirements.txt"
@@ -46,12 +48,6 @@ def satellite_python(home: Path) -> Path:
     return venv / "bin" / "python"
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @dataclass
 class Stack:
     """One hub with one site. `home` holds its logs and files; nothing else is touched."""
@@ -65,8 +61,12 @@ class Stack:
     node_path: str = ""  # PATH on the nodes, if not the usual one
     login_path: str = ""  # what stands before the PATH of the login host
     pace: Sequence[str] = PACE  # the satellite's, as lines of its file
-    port: int = field(default_factory=free_port)
+    port: int = 0  # of its web, if not one that is kept for `home`
     running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.home.mkdir(parents=True, exist_ok=True)
+        self.port = self.port or ports.reserve(self.home, 1).start
 
     # Its environments
 
@@ -106,6 +106,7 @@ class Stack:
         token_file = self.home / "token"
         token_file.touch(mode=0o600)
         token_file.write_text(token)
+        self.site_file.touch(mode=0o600)
         self.site_file.write_text(self._site_toml(token_file))
 
     def _site_values(self) -> dict[str, str]:
@@ -160,7 +161,7 @@ class Stack:
             argv, environment = commands[name]
             with self.log(name).open("ab") as log:
                 self.running[name] = subprocess.Popen(
-                    argv,
+                    [*TETHER, *argv],
                     cwd=ROOT if name != "satellite" else self.home,
                     env=environment,
                     stdin=subprocess.DEVNULL,
@@ -245,7 +246,7 @@ class Stack:
         return job_id
 
     def runs(self, job_id: str) -> list[dict[str, Any]]:
-        """Return every run of a job: id, node, slug, stage, state, verdict, cause, reason."""
+        """Return every run of a job: id, node (or "n1,n2"), slug, state, verdict, reason, …"""
         rows: list[dict[str, Any]] = self.django(_RUNS, job=job_id)
         return rows
 
@@ -254,17 +255,29 @@ class Stack:
         row: dict[str, Any] = self.django(_JOB, job=job_id)
         return row
 
-    def wait_for_end(self, job_id: str, *, for_s: float) -> dict[str, Any]:
-        self.wait(lambda: self.job(job_id)["state"] == "done", "the job ends", for_s=for_s)
+    def wait_for_end(
+        self, job_id: str, *, for_s: float, every_s: float = LOOK_EVERY_S
+    ) -> dict[str, Any]:
+        def is_done() -> bool:
+            return bool(self.job(job_id)["state"] == "done")
+
+        self.wait(is_done, "the job ends", for_s=for_s, every_s=every_s)
         return self.job(job_id)
 
-    def wait(self, holds: Callable[[], Any], what: str, *, for_s: float = START_S) -> Any:
+    def wait(
+        self,
+        holds: Callable[[], Any],
+        what: str,
+        *,
+        for_s: float = START_S,
+        every_s: float = LOOK_EVERY_S,
+    ) -> Any:
         """Ask until it holds; return what it said. Fails with the end of every log."""
         deadline = time.monotonic() + for_s
         while time.monotonic() < deadline:
             if said := holds():
                 return said
-            time.sleep(0.25)
+            time.sleep(every_s)
         raise StackFailed(f"not within {for_s:.0f} s: {what}\n{self._ends_of_logs()}")
 
     def _web_answers(self) -> bool:
@@ -319,7 +332,8 @@ answer = str(job.pk)
 _RUNS = """
 from burnin.models import TestRun
 answer = [
-    {"id": str(run.pk), "node": run.members.get().node.name, "slug": run.slug,
+    {"id": str(run.pk), "slug": run.slug,
+     "node": ",".join(run.members.order_by("position").values_list("node__name", flat=True)),
      "stage": run.stage, "state": run.state, "verdict": run.verdict, "cause": run.cause,
      "reason": run.reason, "attempts": run.attempts.count(),
      "results": int(hasattr(run, "result")), "waits_because": run.waits_because}

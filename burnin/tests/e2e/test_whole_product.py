@@ -102,9 +102,10 @@ def _kill_a_node_and_cancel_a_run(stack: Stack, cluster: RealCluster, job_id: st
     stack.django(
         """
 from django.utils import timezone
+from burnin.models.audit import Actor
 from burnin.workflow import cancel, wiring
 from fleet.models import Site
-cancel.cancel_runs(Site.objects.get(name=values["site"]), [values["run"]], by="ann",
+cancel.cancel_runs(Site.objects.get(name=values["site"]), [values["run"]], by=Actor("ann"),
                    reason="wrong node", queue=wiring.site_queue(), now=timezone.now())
 answer = None
 """,
