@@ -6,10 +6,11 @@ BIN := .venv/bin
 CLUSTER := $(PYTHON) deploy/cluster
 CLUSTER_OPTIONS ?=
 BENCH_PARTS ?=
+RUN_OPTIONS ?=
 PYTEST_OPTIONS ?= -n 4 --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help venv check pre-commit test sudden-death bench cluster cluster-down runner requirements
+.PHONY: help venv check pre-commit run test test-all bench cluster cluster-down runner requirements
 
 help:  ## List the targets
 	@sed -nE 's/^([a-z-]+):.*  ## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -24,6 +25,9 @@ venv: .venv/synced  ## Make .venv with the pinned requirements; instant when not
 	$(BIN)/uv pip sync --quiet --python $(BIN)/python requirements-dev.txt
 	@touch $@
 
+run: venv  ## All of it on this machine, which it burns in; Ctrl-C ends it (RUN_OPTIONS=--help)
+	@exec $(BIN)/python -m deploy.one_machine $(RUN_OPTIONS)
+
 check: venv  ## Everything static, in seconds
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -36,15 +40,15 @@ check: venv  ## Everything static, in seconds
 pre-commit: venv  ## Run `make check` before every commit from now on
 	$(BIN)/pre-commit install
 
-test: check  ## check, then every test, with a real Slurm cluster
+test: check  ## check, then the tests, with a real Slurm cluster
+	$(CLUSTER) install
+	$(BIN)/pytest -m "not slow" $(PYTEST_OPTIONS)
+
+test-all: check  ## test, and every hardware test's real run that needs no GPU
 	$(CLUSTER) install
 	$(BIN)/pytest $(PYTEST_OPTIONS)
 
-sudden-death: venv  ## kill -9 of each process while a hundred runs are in flight; ten minutes, not part of test
-	$(CLUSTER) install
-	$(BIN)/pytest burnin/tests/e2e/sudden_death.py
-
-bench: venv  ## Measure against docs/performance.md, in 15 minutes (BENCH_PARTS="p1 p5" for some)
+bench: venv  ## Measure against docs/performance.md, in 40 minutes (BENCH_PARTS="p1 p5" for some)
 	$(CLUSTER) install
 	$(BIN)/python -m bench $(BENCH_PARTS)
 

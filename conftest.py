@@ -5,13 +5,19 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
+from django.test import override_settings
 from pytest_django import DjangoDbBlocker
 
 from deploy.cluster import testing
 from deploy.cluster.errors import ClusterError
 from deploy.cluster.testing import RealCluster, RealServices
 from fleet.tests.databases import Databases
+
+# The same examples in every run, however busy the machine is.
+hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None)
+hypothesis.settings.load_profile("repeatable")
 
 HOME_VARIABLE = "FM_TEST_CLUSTERS"  # inherited by xdist's workers, who share one cluster
 # A dead node is NODE_FAIL in some 18 s; a finished job stays visible for longer than that.
@@ -27,7 +33,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run every test of rows on both databases, one kind after the other."""
     asks = ASKS_FOR_ROWS & set(metafunc.fixturenames)
     if asks or metafunc.definition.get_closest_marker("django_db"):
-        metafunc.parametrize("database", DATABASE_KINDS, indirect=True, scope="session")
+        once = metafunc.definition.get_closest_marker("one_database")
+        kinds = DATABASE_KINDS[:1] if once else DATABASE_KINDS
+        metafunc.parametrize("database", kinds, indirect=True, scope="session")
 
 
 def _is_worker(config: pytest.Config) -> bool:
@@ -102,6 +110,13 @@ def database(request: pytest.FixtureRequest, django_db_blocker: DjangoDbBlocker)
         databases = request.getfixturevalue("databases")
         with django_db_blocker.unblock():
             databases.use(request.param)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_passwords() -> Iterator[None]:
+    """Hashing a password takes a third of a second on purpose; tests make many users."""
+    with override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]):
+        yield
 
 
 @pytest.fixture(scope="session")

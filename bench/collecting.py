@@ -1,7 +1,7 @@
 """P12: finished runs from the store to their verdicts.
 
-Product: the hub's own step, `collect_site`: HEAD, copy, GET, checks, the judgement and the rows
-of each verdict. Reference: the same HEAD, copy and GET requests by bare boto3, as many at once.
+Product: the hub's own step, `collect_site`: list, copy, GET, checks, the judgement and the rows
+of each verdict. Reference: HEAD, copy and GET of each artifact by bare boto3, as many at once.
 """
 
 from __future__ import annotations
@@ -59,8 +59,9 @@ def measure(place: Place) -> Sequence[Line]:
             ours / bare,
             TARGET,
             (
-                f"{RUNS} runs of {requests} requests each, {DOWNLOADS_AT_ONCE} at once, medians of"
-                f" {ROUNDS}; the product also checks, judges and writes the verdicts",
+                f"{RUNS} runs, {DOWNLOADS_AT_ONCE} at once; medians of {ROUNDS}",
+                f"reference: {requests} requests a run by boto3; the product lists instead of five "
+                "HEADs, and also checks, judges and writes the verdicts",
             ),
         )
     ]
@@ -72,7 +73,7 @@ def _collecting(site: Site, store: ArtifactStore) -> Callable[[], None]:
 
     def collect() -> None:
         judged = collect_site(
-            site, store=store, queue=wiring.site_queue(), bells=Silence(), now=now()
+            site, store=store, queue=wiring.site_queue(), bells=Silence(), clock=now
         )
         if judged != len(tokens):
             raise RuntimeError(f"{judged} of {len(tokens)} runs were judged")
@@ -103,7 +104,7 @@ def _asking(place: Place, site: Site, store: ArtifactStore) -> Callable[[], None
         for name in artifacts.MAX_BYTES:
             client.head_object(Bucket=bucket, Key=incoming_key(site.name, token, name))
         for name in artifacts.MAX_BYTES:
-            source, target = incoming_key(site.name, token, name), kept_key(token, name)
+            source, target = incoming_key(site.name, token, name), kept_key(token, "0", name)
             client.copy_object(
                 Bucket=bucket, Key=target, CopySource={"Bucket": bucket, "Key": source}
             )
@@ -117,7 +118,9 @@ def _asking(place: Place, site: Site, store: ArtifactStore) -> Callable[[], None
 
 
 def _site() -> Site:
-    generic, _ = ResourceClass.objects.get_or_create(name="cpu-generic")
+    generic, _ = ResourceClass.objects.get_or_create(
+        name="cpu-generic", defaults={"gpus_per_node": 0}
+    )
     site = Site.objects.create(
         name=f"store-{uuid.uuid4().hex[:8]}", partition="main", work_dir="/w", is_enabled=False
     )

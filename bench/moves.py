@@ -70,7 +70,9 @@ def measure(place: Place) -> Sequence[Line]:
 
 def planned(site: Site) -> list[uuid.UUID]:
     """Plan a job's runs and return their ids."""
-    generic, _ = ResourceClass.objects.get_or_create(name="cpu-generic")
+    generic, _ = ResourceClass.objects.get_or_create(
+        name="cpu-generic", defaults={"gpus_per_node": 0}
+    )
     node, _ = Node.objects.get_or_create(site=site, name="n1", resource_class=generic)
     job = Job.objects.create(site=site, steps=[], node_count=1)
     runs = [

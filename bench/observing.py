@@ -30,7 +30,7 @@ ROUNDS = 11
 NARROW = ("squeue", "-h", "-t", "all", "-o", "%i %T")
 AS_WIDE = ("squeue", "-h", "-t", "all", "-O", "JobID:0|,State:0|,exit_code:0|,DerivedEC:0|,"
            "NodeList:0|,UserName:0|,Reason:0|,Comment:0")  # fmt: skip
-NEVER_S = 86_400.0
+NOT_NOW_S = 180.0  # the longest that a satellite may be told; the ticks take some seconds
 TARGET = at_most(1.5, 1.2)
 FILL = """
 for id in $(cat "$1"); do
@@ -92,7 +92,7 @@ def _observer(site_toml: Path) -> tuple[Callable[[], float], Callable[[], int]]:
         doubts=doubts,
         unwanted=Unwanted(),
         submitter=Submitter(cluster, outbox, tracker, doubts, now=_now),
-        pace=PaceConfig(nodes_s=NEVER_S, snapshot_s=NEVER_S),
+        pace=PaceConfig(nodes_s=NOT_NOW_S, snapshot_s=NOT_NOW_S),
         now=_now,
         clock=time.monotonic,
     )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import socket
 import subprocess
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from deploy.cluster import testing
+from deploy.cluster import ports, testing
 from deploy.cluster.testing import RealCluster, RealServices
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -51,9 +50,8 @@ class Place:
     @cached_property
     def port(self) -> int:
         """The port of the hub's web."""
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            return int(probe.getsockname()[1])
+        self.home.mkdir(parents=True, exist_ok=True)
+        return ports.reserve(self.home, 1).start
 
     def directory(self, name: str) -> Path:
         """Return a new directory that login host and nodes share."""

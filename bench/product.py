@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import cache
 
@@ -14,6 +15,7 @@ from bench import hub
 from bench.place import HELD, NODES, OPEN, Place
 from bench.processes import end_what_names, seconds_of_sessions
 from burnin.models import Attempt, Job, TestRun
+from burnin.models.audit import Actor
 from burnin.models.job import JobState
 from burnin.states import RunState
 from burnin.tests.e2e.stack import SITE, Stack
@@ -65,11 +67,11 @@ class Product:
     def start(self) -> None:
         end_what_names(self._stack.home)
         shutil.rmtree(self._stack.home, ignore_errors=True)
-        try:
+        with ExitStack() as until_it_is_open:
+            # What came up must not meddle with the next part, nor outlive a Ctrl-C.
+            until_it_is_open.callback(self._stack.stop)
             self._stack.open_site()
-        except Exception:
-            self._stack.stop()  # what came up must not meddle with the next part
-            raise
+            until_it_is_open.pop_all()
         # A bench must not be held back by what protects a site: it hands over all it has.
         Site.objects.filter(name=SITE).update(queue_ahead=1000, max_in_flight=100_000)
         self.is_up = True
@@ -104,7 +106,9 @@ class Product:
         site.save(update_fields=["partition", "checked_configuration"])
 
     def cancel(self, job: Job) -> None:
-        cancel.cancel_job(job, by="bench", reason="measured", queue=wiring.site_queue(), now=now())
+        cancel.cancel_job(
+            job, by=Actor("bench"), reason="measured", queue=wiring.site_queue(), now=now()
+        )
 
     def await_state(self, job: Job, state: RunState, runs: int, *, for_s: float) -> None:
         await_(lambda: TestRun.objects.filter(job=job, state=state).count() == runs,

@@ -18,7 +18,7 @@ from burnin.states import RunState
 from burnin.tests.e2e.stack import SITE
 
 RUNS = 10_000
-LONGEST_WAY_S = 360
+LONGEST_WAY_S = 420
 TARGET = at_most(1, 0.1)
 
 

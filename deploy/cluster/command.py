@@ -5,7 +5,7 @@ import sys
 from collections import Counter
 from typing import Any
 
-from deploy.cluster import layout, lifecycle, packages, processes, redis
+from deploy.cluster import layout, lifecycle, packages, ports, processes, redis
 from deploy.cluster.errors import ClusterError
 from deploy.cluster.layout import Cluster, Options
 
@@ -76,6 +76,8 @@ def _add_options(up: argparse.ArgumentParser) -> None:
         help="a line of slurm.conf, such as SlurmdTimeout=10; repeatable",
     )
     up.add_argument("--no-accounting", action="store_false", dest="accounting")
+    up.add_argument("--no-login", action="store_false", dest="login", help="leave sshd out")
+    up.add_argument("--node-name", metavar="NAME", help="name of the only node (n1)")
     up.add_argument("--node-roots", action="store_true", help="make every node its own machine")
     parts = up.add_mutually_exclusive_group()
     parts.add_argument(
@@ -135,8 +137,8 @@ def _install(groups: list[str]) -> str:
 
 def _groups(known: Cluster | None, asked: dict[str, Any]) -> list[str]:
     options = known.options if known else Options(**asked)
-    slurm = ["cluster", "tools", *(["accounting"] if options.accounting else [])]
-    groups = {layout.SLURM: slurm, layout.SERVICES: ["services"]}
+    extra = [name for name in ("accounting", "login") if getattr(options, name)]
+    groups = {layout.SLURM: ["cluster", "tools", *extra], layout.SERVICES: ["broker", "services"]}
     return [group for part in options.parts for group in groups[part]]
 
 
@@ -154,12 +156,16 @@ def _down(directory: str, arguments: dict[str, Any]) -> str:
 
 
 def _wipe(directory: str, arguments: dict[str, Any]) -> str:
-    said = _down(directory, arguments)
-    cluster = layout.load(layout.resolve(directory))
-    if cluster is None:
-        return said
-    layout.remove(cluster)
-    return f"The cluster in {cluster.directory} is gone."
+    del arguments
+    home = layout.resolve(directory)
+    if layout.load(home) is None:
+        return f"There is no cluster in {home}."
+    with lifecycle.exclusive(home):
+        if cluster := layout.load(home):
+            lifecycle.down(cluster)
+            layout.remove(cluster)
+            ports.release(home)
+    return f"The cluster in {home} is gone."
 
 
 def _status(directory: str, arguments: dict[str, Any]) -> str:

@@ -18,6 +18,7 @@ MAX_DIRECTORY = 60
 PLAIN_PATH = re.compile(r"/[A-Za-z0-9/._+-]*")  # slurm.conf has no way to quote anything else
 PARTITION = re.compile(r"[A-Za-z][\w-]*(:\w+=[\w.=,-]+)?")
 SETTING = re.compile(r"\w+=\S+")
+NODE_NAME = re.compile(r"(?=.*[A-Za-z])[A-Za-z0-9][A-Za-z0-9-]{0,62}")
 SLURM, SERVICES = "slurm", "services"
 
 
@@ -35,14 +36,20 @@ class Options:
     node_roots: bool = False
     first_port: int = 0  # 0: wherever there is room
     parts: tuple[str, ...] = (SLURM,)  # SERVICES: Redis, PostgreSQL and S3, for a hub
+    node_name: str = ""  # of the only node; else n1, n2, …
+    login: bool = True  # an sshd, as the door of a login host
 
     def __post_init__(self) -> None:
         _within("--nodes", self.nodes, low=1, high=MAX_NODES)
         _within("--cpus", self.cpus, low=1, high=1024)
-        _within("--memory-mb", self.memory_mb, low=64, high=1 << 24)
+        _within("--memory-mb", self.memory_mb, low=16, high=1 << 24)
         _within("--gpus", self.gpus, low=0, high=64)
         if self.first_port:
             _within("--first-port", self.first_port, low=1024, high=65000)
+        if self.node_name:
+            if self.nodes != 1:
+                raise ClusterError("--node-name names the only node: give --nodes 1 with it")
+            _all_match("--node-name", (self.node_name,), NODE_NAME)
         _all_match("--partition", self.partitions, PARTITION)
         _all_match("--set", self.settings, SETTING)
 
@@ -71,15 +78,23 @@ class Ports:
 
 @dataclass(frozen=True)
 class Cluster:
-    """One cluster on disk. `run_directory` holds the sockets, so its path is always short."""
+    """One cluster on disk. `run_directory` holds the sockets, so its path is always short.
+
+    Who supervises the daemons says how they start: `wrapper` is a command that executes the one
+    named after it, `marks` are variables that every daemon and command sees.
+    """
 
     directory: Path
     run_directory: Path
     options: Options
     ports: Ports
+    wrapper: tuple[str, ...] = ()
+    marks: tuple[tuple[str, str], ...] = ()
 
     @property
     def node_names(self) -> tuple[str, ...]:
+        if self.options.node_name:
+            return (self.options.node_name,)
         return tuple(f"n{number}" for number in range(1, self.options.nodes + 1))
 
     @property
@@ -132,7 +147,8 @@ class Cluster:
         """Everything a command or daemon of this cluster sees; nothing leaks in from the caller."""
         kept = {name: os.environ[name] for name in ("HOME", "USER") if name in os.environ}
         path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-        return kept | {"PATH": path, "LANG": "C.UTF-8", "SLURM_CONF": str(self.slurm_conf)}
+        own = {"PATH": path, "LANG": "C.UTF-8", "SLURM_CONF": str(self.slurm_conf)}
+        return kept | own | dict(self.marks)
 
     def save(self) -> None:
         """Write cluster.json, which is all that a later command needs to know."""
@@ -164,20 +180,30 @@ def _record(directory: Path) -> Path:
 def load(directory: Path) -> Cluster | None:
     """Return the cluster that lives in this directory, or None if there is none."""
     try:
-        document = json.loads(_record(directory).read_text())
+        text = _record(directory).read_text()
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, ValueError) as error:
-        raise ClusterError(f"cannot read {_record(directory)}: {error}") from error
+    except OSError as error:
+        raise ClusterError(f"cannot read {_record(directory)}: {error.strerror}") from error
+    except ValueError as error:
+        raise _damaged(directory, error) from error
     try:
+        document = json.loads(text)
         return Cluster(
             directory=directory,
             run_directory=Path(document["run_directory"]),
             options=_options(document["options"]),
             ports=Ports(**document["ports"]),
         )
-    except (KeyError, TypeError) as error:
-        raise ClusterError(f"{_record(directory)} is not of this version: {error!r}") from error
+    except (KeyError, TypeError, AttributeError, ValueError, ClusterError) as error:
+        raise _damaged(directory, error) from error
+
+
+def _damaged(directory: Path, error: Exception) -> ClusterError:
+    return ClusterError(
+        f"{_record(directory)} is damaged or of another version ({error!r}): put it back, or "
+        f"end what `pgrep -af {directory}/` shows and delete {directory}"
+    )
 
 
 def _options(document: dict[str, Any]) -> Options:

@@ -1,11 +1,12 @@
 """Bring a cluster up from whatever state it is in, and down to nothing."""
 
 import fcntl
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from deploy.cluster import (
     accounting,
@@ -41,15 +42,32 @@ WAVES = (
 
 @contextmanager
 def exclusive(directory: Path) -> Iterator[None]:
-    """Let one command at a time work on this directory."""
+    """Let one command at a time work on this directory. A `wipe` deletes the lock as well."""
+    is_held = False
+    while not is_held:
+        with _lock(directory) as lock:
+            if is_held := _is_there(lock.fileno(), directory / "lock"):
+                yield
+
+
+def _lock(directory: Path) -> IO[str]:
+    """Return the lock's file, locked; by then it may be another one than has the name."""
     try:
         lock = (directory / "lock").open("w")
     except OSError as error:
         raise ClusterError(f"cannot write {directory}: {error.strerror}") from error
-    with lock:
-        if not processes.wait_until(lambda: _locked(lock.fileno()), timeout_s=LOCK_S):
-            raise ClusterError(f"another command still works on {directory}; try again later")
-        yield
+    if not processes.wait_until(lambda: _locked(lock.fileno()), timeout_s=LOCK_S):
+        lock.close()
+        raise ClusterError(f"another command still works on {directory}; try again later")
+    return lock
+
+
+def _is_there(descriptor: int, path: Path) -> bool:
+    """Say whether this is still the file by that name, which others lock."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _locked(descriptor: int) -> bool:
@@ -65,7 +83,7 @@ def plan(directory: Path, asked: dict[str, Any]) -> Cluster:
     known = layout.load(directory)
     if known is None:
         options = Options(**asked)
-        chosen = ports.choose(options)
+        chosen = ports.choose(options, directory)
         return Cluster(directory, layout.choose_run_directory(directory), options, chosen)
     differing = {
         name: value for name, value in asked.items() if getattr(known.options, name) != value
@@ -81,6 +99,11 @@ def plan(directory: Path, asked: dict[str, Any]) -> Cluster:
 
 def up(cluster: Cluster) -> list[str]:
     """Start whatever does not run, and return its names; an empty list means all of it ran."""
+    return [*up_daemons(cluster), *up_nodes(cluster)]
+
+
+def up_daemons(cluster: Cluster) -> list[str]:
+    """Do as `up`, but for the nodes: jobs that ran when the cluster died can be ended first."""
     cluster.run_directory.mkdir(mode=0o755, exist_ok=True)
     cluster.log_directory.mkdir(exist_ok=True)
     cluster.save()
@@ -88,10 +111,7 @@ def up(cluster: Cluster) -> list[str]:
         service_files.write(cluster)
     if SLURM in cluster.options.parts:
         _write_slurm_files(cluster)
-    started = [name for name in _daemons(cluster) if _ensure(cluster, name)]
-    if SLURM in cluster.options.parts:
-        started += _ensure_nodes(cluster)
-    return started
+    return [name for name in _daemons(cluster) if _ensure(cluster, name)]
 
 
 def _write_slurm_files(cluster: Cluster) -> None:
@@ -123,7 +143,8 @@ def _slurm_daemons(cluster: Cluster) -> dict[str, Any]:
         daemons["mariadbd"] = (accounting.database_answers, accounting.start_database)
         daemons["slurmdbd"] = (accounting.answers, accounting.start)
     daemons["slurmctld"] = (slurm.controller_answers, slurm.start_controller)
-    daemons["sshd"] = (sshd.answers, sshd.start)
+    if cluster.options.login:
+        daemons["sshd"] = (sshd.answers, sshd.start)
     return daemons
 
 
@@ -141,19 +162,25 @@ def _ensure(cluster: Cluster, name: str) -> bool:
     return True
 
 
-def _ensure_nodes(cluster: Cluster) -> list[str]:
+def up_nodes(cluster: Cluster) -> list[str]:
+    """Start the slurmd that do not run, and wait until Slurm has heard of every node."""
+    if SLURM not in cluster.options.parts:
+        return []
     running = slurm.nodes_with_slurmd(cluster, processes.find(cluster))
     missing = [name for name in cluster.node_names if name not in running]
     slurm.await_nodes(cluster, slurm.start_nodes(cluster, missing))
     return [f"slurmd {name}" for name in missing]
 
 
-def down(cluster: Cluster) -> list[Process]:
-    """End every process of the cluster, its jobs' too, and return those that were there."""
+def down(cluster: Cluster, *, patience_s: float = 30.0) -> list[Process]:
+    """End every process of the cluster, its jobs' too, and return those that were there.
+
+    None gets more than `patience_s` between TERM and KILL.
+    """
     ended = processes.find(cluster)
     for names, grace_s in WAVES:
         known = {*ended, *processes.find(cluster)}  # what has lost its parent is known by the first
-        processes.end([one for one in known if one.name in names], grace_s=grace_s)
+        processes.end([one for one in known if one.name in names], grace_s=min(grace_s, patience_s))
     left = processes.find(cluster)
     if left:
         pids = ", ".join(str(process.pid) for process in left)

@@ -9,7 +9,7 @@ from pathlib import Path
 from deploy.cluster.errors import ClusterError
 
 LIST = Path(__file__).resolve().parents[1] / "debian-packages.txt"
-GROUPS = ("cluster", "accounting", "tools", "services", "python")
+GROUPS = ("cluster", "login", "accounting", "tools", "broker", "services", "browser", "python")
 POLICY = Path("/usr/sbin/policy-rc.d")
 KEPT_POLICY = POLICY.with_name("policy-rc.d.kept-by-cluster")
 INSTALL_S = 900

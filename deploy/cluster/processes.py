@@ -153,7 +153,7 @@ def start(
     """Start a daemon that stays in the foreground, in a session of its own, output to its log."""
     with (cluster.log_directory / log).open("ab") as output:
         return subprocess.Popen(
-            argv,
+            [*cluster.wrapper, *argv],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,

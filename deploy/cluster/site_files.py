@@ -7,7 +7,9 @@ from deploy.cluster.slurm_conf import user_name
 def write(cluster: Cluster) -> None:
     """Write site.toml and local.toml, and the work_dir they name."""
     cluster.work_dir.mkdir(exist_ok=True)
-    write_whole(cluster.directory / "site.toml", _common(cluster) + _ssh(cluster) + _end(cluster))
+    if cluster.options.login:
+        over_ssh = _common(cluster) + _ssh(cluster) + _end(cluster)
+        write_whole(cluster.directory / "site.toml", over_ssh)
     write_whole(cluster.directory / "local.toml", _common(cluster) + _end(cluster))
 
 

@@ -5,6 +5,7 @@ import socket
 
 from deploy.cluster.layout import Cluster, write_whole
 
+LOOPBACK = "127.0.0.1"
 # Chosen for tests: quick to schedule, quick to notice a dead node. `--set` overrides each.
 SETTINGS = {
     "AuthType": "auth/munge",
@@ -29,7 +30,6 @@ SETTINGS = {
     "TreeWidth": "65533",
     # The nodes share this host: each is what NodeName says, not what the host has.
     "SlurmdParameters": "config_overrides",
-    "CommunicationParameters": "NoInAddrAny,NoCtldInAddrAny",
     "SlurmctldDebug": "info",
     "SlurmdDebug": "info",
 }
@@ -70,7 +70,7 @@ def _write_gpus(cluster: Cluster) -> None:
 def render(cluster: Cluster) -> str:
     """Return slurm.conf as text."""
     asked = dict(setting.split("=", 1) for setting in cluster.options.settings)
-    settings = _identity(cluster) | SETTINGS | _accounting(cluster) | asked
+    settings = _identity(cluster) | SETTINGS | _listening() | _accounting(cluster) | asked
     lines = [f"{name}={value}" for name, value in settings.items()]
     return "\n".join([*lines, _nodes(cluster), *_partitions(cluster)]) + "\n"
 
@@ -78,7 +78,7 @@ def render(cluster: Cluster) -> str:
 def _identity(cluster: Cluster) -> dict[str, str]:
     return {
         "ClusterName": cluster_name(cluster),
-        "SlurmctldHost": f"{_host()}(127.0.0.1)",
+        "SlurmctldHost": f"{_host()}({LOOPBACK})",
         "SlurmctldPort": str(cluster.ports.slurmctld),
         "SlurmUser": user_name(),
         "SlurmdUser": user_name(),
@@ -95,6 +95,20 @@ def _identity(cluster: Cluster) -> dict[str, str]:
 
 def _host() -> str:
     return socket.gethostname().partition(".")[0]
+
+
+def _listening() -> dict[str, str]:
+    """Keep to loopback where that can be said.
+
+    A Slurm daemon listens everywhere, or on the address that its host's name stands for: on most
+    machines, and in every container, another one than 127.0.0.1, at which srun would be looked for.
+    """
+    try:
+        address = socket.gethostbyname(socket.gethostname())
+    except OSError:
+        return {}
+    keeping = {"CommunicationParameters": "NoInAddrAny,NoCtldInAddrAny"}
+    return keeping if address == LOOPBACK else {}
 
 
 def _accounting(cluster: Cluster) -> dict[str, str]:
@@ -114,10 +128,11 @@ def _accounting(cluster: Cluster) -> dict[str, str]:
 
 def _nodes(cluster: Cluster) -> str:
     options, first = cluster.options, cluster.ports.first_slurmd
+    names = options.node_name or f"n[1-{options.nodes}]"
+    ports = str(first) if options.node_name else f"[{first}-{first + options.nodes - 1}]"
     gpus = f" Gres=gpu:{options.gpus}" if options.gpus else ""
     return (
-        f"NodeName=n[1-{options.nodes}] NodeHostname={_host()} NodeAddr=127.0.0.1"
-        f" Port=[{first}-{first + options.nodes - 1}]"
+        f"NodeName={names} NodeHostname={_host()} NodeAddr={LOOPBACK} Port={ports}"
         f" CPUs={options.cpus} RealMemory={options.memory_mb}{gpus} State=UNKNOWN"
     )
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from deploy.cluster import layout, postgres, processes, redis, service_files
+from deploy.cluster import layout, ports, postgres, processes, redis, service_files
 from deploy.cluster.errors import ClusterError
 from deploy.cluster.processes import Process
 
@@ -108,7 +108,7 @@ def command(*arguments: str) -> str:
 
 def bring_up(directory: Path, *options: str) -> RealCluster:
     """Bring a cluster up, or find it up, and return where it is."""
-    command("up", str(directory), *options)
+    _up(directory, *options)
     cluster = _load(directory)
     document = json.loads((directory / "cluster.json").read_text())
     return RealCluster(
@@ -127,9 +127,21 @@ def bring_up(directory: Path, *options: str) -> RealCluster:
     )
 
 
+def _up(directory: Path, *options: str) -> None:
+    """Bring it up; a new one moves once if some other program was quicker to take a port."""
+    is_new = layout.load(directory) is None
+    try:
+        command("up", str(directory), *options)
+    except ClusterError as error:
+        if not (is_new and ports.TAKEN in str(error)):
+            raise
+        command("wipe", str(directory))
+        command("up", str(directory), *options)
+
+
 def bring_up_services(directory: Path) -> RealServices:
     """Bring Redis, PostgreSQL and S3 up, or find them up, and return where they are."""
-    command("up", str(directory), "--only-services")
+    _up(directory, "--only-services")
     cluster = _load(directory)
     known = service_files.credentials(cluster)
     environment = service_files.environment(cluster, known)

@@ -19,7 +19,7 @@ def kill(cluster: RealCluster, name: str) -> None:
     assert victims
     for victim in victims:
         os.kill(victim.pid, signal.SIGKILL)
-    processes.wait_until(lambda: not cluster.processes(name), timeout_s=5)
+    assert processes.wait_until(lambda: not cluster.processes(name), timeout_s=60)
 
 
 def pids(cluster: RealCluster) -> set[int]:
@@ -68,7 +68,7 @@ def test_up_after_everything_was_killed(start_cluster: StartCluster) -> None:
     cluster = start_cluster(*SMALL)
     for pid in pids(cluster):
         os.kill(pid, signal.SIGKILL)
-    processes.wait_until(lambda: not pids(cluster), timeout_s=5)
+    assert processes.wait_until(lambda: not pids(cluster), timeout_s=60)
 
     testing.command("up", str(cluster.directory))
 
@@ -99,7 +99,7 @@ def test_down_ends_the_jobs_of_a_killed_slurmd(start_cluster: StartCluster) -> N
     # One payload forgets its environment, so that only its parent tells whose it is.
     script = "env -i sleep 600 & setsid sleep 601"
     cluster.run("sbatch", "-w", "n1", "-o", "/dev/null", "--wrap", script)
-    assert processes.wait_until(lambda: len(cluster.processes("job")) >= 3, timeout_s=20)
+    assert processes.wait_until(lambda: len(cluster.processes("job")) >= 3, timeout_s=60)
     os.kill(cluster.slurmd("n1").pid, signal.SIGKILL)
     running = pids(cluster)
 
@@ -152,6 +152,17 @@ def test_a_long_directory_keeps_its_sockets_elsewhere(tmp_path: Path) -> None:
     finally:
         testing.command("wipe", str(long_directory))
     assert not long_directory.exists()
+
+
+def test_a_named_node_without_a_login_host_runs_jobs(tmp_path: Path) -> None:
+    options = ("--nodes", "1", "--node-name", "box-7", "--no-login", "--no-accounting")
+    try:
+        cluster = testing.bring_up(tmp_path, *options)
+
+        assert cluster.run("srun", "-t1", "printenv", "SLURMD_NODENAME").strip() == "box-7"
+        assert not cluster.processes("sshd")
+    finally:
+        testing.command("wipe", str(tmp_path))
 
 
 def test_fake_gpus_reach_the_job(start_cluster: StartCluster) -> None:

@@ -17,6 +17,8 @@ from deploy.cluster.errors import ClusterError
         (["--nodes", "9999"], "--nodes must be between 1 and 512, not 9999"),
         (["--gpus", "-1"], "--gpus must be between 0 and 64, not -1"),
         (["--first-port", "80"], "--first-port must be between 1024 and 65000, not 80"),
+        (["--node-name", "box"], "--node-name names the only node: give --nodes 1 with it"),
+        (["--nodes", "1", "--node-name", "a[1-2]"], "--node-name 'a[1-2]' is malformed"),
         (["--partition", "a b"], "--partition 'a b' is malformed"),
         (["--set", "SlurmdTimeout"], "--set 'SlurmdTimeout' is malformed"),
     ],
@@ -63,13 +65,20 @@ def test_a_port_in_use_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert f"port {port} is in use" in capsys.readouterr().err
 
 
-def test_a_torn_record_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "cluster.json").write_text('{"schema": 1, "dir')
+@pytest.mark.parametrize("command", ["up", "down", "wipe", "status"])
+@pytest.mark.parametrize("record", ['{"schema": 1, "dir', "[]", '{"schema": 1}', "\0"])
+def test_a_damaged_record_is_refused_with_what_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, record: str
+) -> None:
+    (tmp_path / "cluster.json").write_text(record)
 
-    code = main(["status", str(tmp_path)])
+    code = main([command, str(tmp_path)])
 
+    said = capsys.readouterr().err
     assert code == 1
-    assert "cannot read" in capsys.readouterr().err
+    assert said.startswith(f"cluster: {tmp_path}/cluster.json is damaged or of another version (")
+    assert f"end what `pgrep -af {tmp_path}/` shows and delete {tmp_path}\n" in said
+    assert [path.name for path in tmp_path.iterdir()] == ["cluster.json"]
 
 
 def test_down_where_there_is_no_cluster_says_so(

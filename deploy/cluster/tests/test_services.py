@@ -24,7 +24,7 @@ def known(services: RealServices) -> Cluster:
 def kill(services: RealServices, name: str) -> None:
     for victim in services.processes(name):
         os.kill(victim.pid, signal.SIGKILL)
-    assert processes.wait_until(lambda: not services.processes(name), timeout_s=5)
+    assert processes.wait_until(lambda: not services.processes(name), timeout_s=60)
 
 
 def as_user(url: str, *words: str) -> str:
