@@ -25,8 +25,9 @@ from burnin.models.standing import NodeState
 from burnin.workflow import wiring
 from burnin.workflow.plan import PlanRefused
 from burnin.workflow.sites import why_silent
-from deploy.one_machine import jobs
+from deploy.one_machine import jobs, machine
 from deploy.one_machine.place import LOGIN_NAME, SITE
+from deploy.one_machine.preset import preset_for_this_machine
 from fleet.models import Node, NodeListing, Site
 
 MACHINE_ID = Path("/etc/machine-id")  # what the runner reads too
@@ -137,13 +138,17 @@ def _burn_in(site: Site, wish: Wish, verdicts: jobs.Verdicts, password_file: Pat
         return
     site.refresh_from_db()
     store, bells, now = wiring.store(), wiring.bells(), datetime.now(UTC)
+    is_closed = bool(machine.why_kernel_log_is_closed())
+    preset = preset_for_this_machine(is_kernel_log_closed=is_closed)
     try:
-        job = jobs.burn_in(site, wish.node_name, wish.token, store=store, bells=bells, now=now)
+        job = jobs.burn_in(
+            site, wish.node_name, preset, wish.token, store=store, bells=bells, now=now
+        )
     except PlanRefused as refusal:
         _say(f"Not burned in: {refusal}")
         return
     tests = ", ".join(str(step["slug"]) for step in job.steps)
-    _say(f"Burning in {wish.node_name} with {jobs.PRESET}: {tests} (times are UTC)")
+    _say(f"Burning in {wish.node_name} with {preset}: {tests} (times are UTC)")
     _wait(lambda: _is_done(job), verdicts)
     page = settings.PUBLIC_URL + reverse("dashboards:job", args=[job.pk])
     _say(f"{wish.node_name}: {job.verdict.upper()}, see {page}")

@@ -18,7 +18,6 @@ from burnin.workflow.site_queue import SiteQueue
 from deploy.one_machine.place import LOGIN_NAME
 from fleet.models import Site
 
-PRESET = "cpu-quick"
 WHO = "make run"
 
 
@@ -28,7 +27,14 @@ def key_of(token: str) -> str:
 
 
 def burn_in(
-    site: Site, node_name: str, token: str, *, store: ArtifactStore, bells: Bells, now: datetime
+    site: Site,
+    node_name: str,
+    preset: Preset,
+    token: str,
+    *,
+    store: ArtifactStore,
+    bells: Bells,
+    now: datetime,
 ) -> Job:
     """Plan the preset on this machine; asked again with the same token, return the same job.
 
@@ -37,7 +43,7 @@ def burn_in(
     request = JobRequest(
         site,
         [node_name],
-        preset=Preset.objects.get(name=PRESET),
+        preset=preset,
         by=Actor(WHO, User.objects.get(username=LOGIN_NAME)),
         idempotency_key=key_of(token),
     )

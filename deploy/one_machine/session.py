@@ -29,8 +29,8 @@ CANCEL_S = 4.0  # in which what runs is cancelled, and the hub hears of it
 LOOK_S = 0.2
 
 KERNEL_LOG_CLOSED = (
-    "The kernel log cannot be read here ({why}): single-node.node-health will be errored, and what "
-    "follows it skipped; run this as root, in a container with --cap-add SYSLOG --device /dev/kmsg"
+    "The kernel log cannot be read here ({why}), so this machine is burned in without it, which "
+    "accepts no node; run this as root, in a container with --cap-add SYSLOG --device /dev/kmsg"
 )
 
 Say = Callable[[str], None]

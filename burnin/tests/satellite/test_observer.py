@@ -102,8 +102,12 @@ class Remembers(FakeCluster):
     """Its slurmctld still tells of one job; its accounting is away."""
 
     def look_up(self, jobs: Mapping[str, AttemptToken]) -> dict[str, JobSnapshot]:
-        ended = JobSnapshot("4711", "FAILED", "", "n1", jobs["4711"], "1:0", None, "scontrol")
-        raise AccountingUnreachable("slurmdbd is away", {"4711": ended})
+        found = {
+            job_id: JobSnapshot(job_id, "FAILED", "", "n1", token, "1:0", None, "scontrol")
+            for job_id, token in jobs.items()
+            if job_id == "4711"
+        }
+        raise AccountingUnreachable("slurmdbd is away", found)
 
 
 def test_what_slurmctld_remembers_is_told_while_accounting_is_away() -> None:
