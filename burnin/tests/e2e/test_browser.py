@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -81,15 +81,18 @@ def stack(
     return stack
 
 
-@pytest.fixture
-def operator(stack: Stack) -> Iterator[Visitor]:
-    with visitor(f"http://127.0.0.1:{stack.port}") as came:
-        yield came
+def test_an_operators_day_and_an_admins(stack: Stack) -> None:
+    with visitor(f"http://127.0.0.1:{stack.port}") as operator:
+        burn_in_and_look_around(stack, operator)
+    with visitor(f"http://127.0.0.1:{stack.port}") as admin:
+        edit_a_limit_and_see_the_difference(admin)
+
+    complaints = [*operator.complaints, *admin.complaints]
+    assert not complaints, "\n".join(complaints)
 
 
-def test_an_operators_day(stack: Stack, operator: Visitor) -> None:
+def burn_in_and_look_around(stack: Stack, operator: Visitor) -> None:
     occupy(stack, BUSY)
-
     operator.log_in("olga", PASSWORD)
     job = start_a_job(operator, "n[1-4]")
     see_what_waits(operator, job, stack)
@@ -102,28 +105,23 @@ def test_an_operators_day(stack: Stack, operator: Visitor) -> None:
     rerun_and_cancel(operator, job)
     look_around(operator)
 
-    assert not operator.complaints, "\n".join(operator.complaints)
 
-
-def test_an_admin_edits_a_limit_and_sees_the_difference(stack: Stack, operator: Visitor) -> None:
-    page = operator.page
-    operator.log_in("ada", PASSWORD)
-    operator.go("/tests/single-node.memory-stress/limits/cpu-generic/")
-    operator.look("limits")
-
+def edit_a_limit_and_see_the_difference(admin: Visitor) -> None:
+    page = admin.page
+    admin.log_in("ada", PASSWORD)
+    admin.go("/tests/single-node.memory-stress/limits/cpu-generic/")
+    admin.look("limits")
     page.get_by_role("link", name="Edit limits").click()
     page.locator("#copy_bandwidth-standing").select_option(index=0)
     page.locator("#copy_bandwidth-value").fill("1.5")
     page.locator("#copy_bandwidth-source").fill("the slowest of our 40 nodes")
     page.locator("#copy_bandwidth-confidence").select_option("B")
     page.locator("#reason").fill("nodes below 1.5 GB/s were too slow for customers")
-    operator.look("edit-limits")
+    admin.look("edit-limits")
     page.get_by_role("button", name="Put in force").click()
-
     expect(page.locator("#diff")).to_contain_text("1.5")
     expect(page.locator("#diff")).to_contain_text("the slowest of our 40 nodes")
-    operator.look("limits-diff")
-    assert not operator.complaints, "\n".join(operator.complaints)
+    admin.look("limits-diff")
 
 
 def occupy(stack: Stack, node: str) -> None:
