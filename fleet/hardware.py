@@ -57,6 +57,13 @@ class Hardware:
     def has(self, part: Part) -> bool:
         return part in self.parts or part is GPUS_OF.get(self.gpu_maker)
 
+    @property
+    def words(self) -> str:
+        """What a node has, as a sentence says it."""
+        gpus = f"{self.gpus_per_node} {GPUS_OF[self.gpu_maker].words}" if self.gpu_maker else ""
+        has = [gpus or "no GPUs", *(part.words for part in Part if part in self.parts)]
+        return ", ".join(has)
+
     def as_json(self) -> dict[str, Any]:
         """Return it without the class's name: the columns of its row."""
         return {

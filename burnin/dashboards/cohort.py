@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, render
 from burnin.dashboards.exports import export
 from burnin.dashboards.sites import seen_site
 from burnin.selectors.cohort import Cohort, cohort_of
-from fleet.models import ResourceClass
+from fleet.models import HardwareUnstated, ResourceClass
 
 
 @login_required
@@ -24,8 +24,20 @@ def cohort(request: HttpRequest, name: str, resource_class: str) -> HttpResponse
     exported = export(request, f"{site.name}-{kind.name}", COLUMNS, _rows(found))
     if exported is not None:
         return exported
-    context = {"site": site, "resource_class": kind, "cohort": found}
+    context = {
+        "site": site,
+        "resource_class": kind,
+        "hardware": _hardware_words(kind),
+        "cohort": found,
+    }
     return render(request, "dashboards/cohort.html", context)
+
+
+def _hardware_words(kind: ResourceClass) -> str:
+    try:
+        return f"each node has {kind.hardware.words}"
+    except HardwareUnstated as unstated:
+        return str(unstated)
 
 
 def _rows(cohort: Cohort) -> Iterator[tuple[str, str, int, tuple[str, ...], bool]]:

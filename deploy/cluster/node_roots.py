@@ -5,7 +5,8 @@ from pathlib import Path
 
 from deploy.cluster.layout import Cluster, write_whole
 
-SHARED = ("proc", "dev", "sys/devices", "etc/os-release")  # the host's own, read through a link
+# The host's own, read through a link.
+SHARED = ("proc", "dev", "sys/devices", "sys/kernel", "etc/os-release")
 
 
 def write(cluster: Cluster) -> None:

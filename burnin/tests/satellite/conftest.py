@@ -73,6 +73,7 @@ def start_satellite(site_file: Callable[..., Path]) -> Iterator[Callable[..., Sa
     yield start
     for satellite in started:
         satellite.kill()
+        print(satellite.log[-4000:])  # pytest shows it where the test failed
 
 
 @pytest.fixture

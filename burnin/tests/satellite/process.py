@@ -50,7 +50,7 @@ def environment(site_file: Path | None = None) -> dict[str, str]:
 
 def eventually(look: Callable[[], T | None], *, what: str) -> T:
     """Look until there is something to see, as long as a busy machine may take to start one."""
-    return until(look, within_s=90, what=what)
+    return until(look, within_s=180, what=what)
 
 
 class SatelliteProcess:

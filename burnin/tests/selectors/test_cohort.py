@@ -140,6 +140,22 @@ def test_a_page_says_how_many_it_does_not_name(
     assert f">{nodes[2].name}</a>" not in page
 
 
+def test_the_page_says_what_a_node_is_made_of_or_that_nobody_stated_it(client: Client) -> None:
+    nodes, _ = a_cohort("2.5")
+    kind = a_class()
+    client.force_login(a_user(Role.VIEWER, None, name="vera"))
+    url = f"/sites/{nodes[0].site.name}/cohorts/{kind.name}/"
+    kind.gpus_per_node, kind.gpu_maker, kind.parts = 8, "NVIDIA", ["rdma", "nvlink"]
+    kind.save()
+
+    assert "Each node has 8 GPUs of NVIDIA, NVLink, RDMA ports." in client.get(url).content.decode()
+    kind.gpus_per_node, kind.gpu_maker, kind.parts = None, "", []
+    kind.save()
+    assert f"Resource class {kind.name} does not state its hardware" in (
+        client.get(url).content.decode()
+    )
+
+
 def test_a_site_that_one_may_not_see_has_no_cohort(client: Client) -> None:
     nodes, _ = a_cohort("2.5")
     client.force_login(a_user(None, None, name="nobody"))
