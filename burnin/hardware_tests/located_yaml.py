@@ -29,20 +29,32 @@ class Located(dict[str, Any]):
 
 def read(path: Path) -> Located:
     """Return the file's top mapping, to be read only. Raises BadYaml."""
+    return parse(text_of(path), path.name)
+
+
+def text_of(path: Path) -> str:
+    """Return what the file says. Raises BadYaml."""
     try:
-        return _parsed(path.read_text(), path.name)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise BadYaml(f"{path.name}: cannot be read: {' '.join(str(error).split())}") from None
+        return path.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadYaml(_unreadable(path.name, error)) from None
 
 
-@lru_cache(
-    maxsize=8
-)  # limits are asked for by test and class, and parsing takes a fifth of a second
-def _parsed(text: str, name: str) -> Located:
-    node = yaml.compose(text, Loader=yaml.SafeLoader)
+# Limits are asked for by test and class, and parsing takes a fifth of a second.
+@lru_cache(maxsize=8)
+def parse(text: str, name: str) -> Located:
+    """Return the top mapping of a text, to be read only. `name` is the file's. Raises BadYaml."""
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        raise BadYaml(_unreadable(name, error)) from None
     if not isinstance(node, yaml.MappingNode):
         raise BadYaml(f"{name}:1: must be a mapping")
     return _mapping(node, name)
+
+
+def _unreadable(name: str, error: Exception) -> str:
+    return f"{name}: cannot be read: {' '.join(str(error).split())}"
 
 
 def located(mapping: Mapping[str, Any], *, place: str) -> Located:

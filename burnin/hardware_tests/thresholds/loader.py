@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from burnin.hardware_tests.located_yaml import BadYaml, Located, located, read
+from burnin.hardware_tests.located_yaml import BadYaml, Located, located, parse, text_of
 from burnin.hardware_tests.resource_classes import HARDWARE
 from burnin.hardware_tests.thresholds.entry import (
     Entry,
@@ -100,22 +101,27 @@ def known_resource_classes(path: Path = THRESHOLDS_YAML) -> tuple[str, ...]:
 
 def read_thresholds(path: Path = THRESHOLDS_YAML, *, known: tuple[str, ...] = ()) -> ThresholdFile:
     """Return the file, its outer keys checked. Raises BadThresholds or BadYaml."""
-    top = read(path)
+    return _read(text_of(path), path.name, frozenset(known).difference(all_slugs()))
+
+
+@lru_cache(maxsize=8)  # as for parsing
+def _read(text: str, name: str, more: frozenset[str]) -> ThresholdFile:
+    top = parse(text, name)
     refuse_unknown_keys(top, _TOP_KEYS, what="key")
     for key in sorted(_TOP_KEYS - set(top)):
-        raise BadThresholds(f"{path.name}:1: {key!r} is missing")
+        raise BadThresholds(f"{name}:1: {key!r} is missing")
     classes = tuple(str(each) for each in top["resource_classes"])
     tests = top["tests"]
     if not isinstance(tests, Located):
         raise BadThresholds(f"{top.at('tests')}: 'tests' must map slugs to limits")
-    refuse_unknown_keys(tests, {*all_slugs(), *known}, what="test")
+    refuse_unknown_keys(tests, {*all_slugs(), *more}, what="test")
     for slug, entry in tests.items():
         if not isinstance(entry, Located):
             raise BadThresholds(
                 f"{tests.at(slug)}: {slug} must map 'defaults' or classes to limits"
             )
         refuse_unknown_keys(entry, {DEFAULTS, *classes}, what="resource class")
-    return ThresholdFile(path.name, str(top["version"]), classes, tests)
+    return ThresholdFile(name, str(top["version"]), classes, tests)
 
 
 def _load(test: HasThresholds, resource_class: str, file: ThresholdFile) -> ThresholdSet:
