@@ -60,9 +60,9 @@ class Hardware:
     @property
     def words(self) -> str:
         """What a node has, as a sentence says it."""
-        gpus = f"{self.gpus_per_node} {GPUS_OF[self.gpu_maker].words}" if self.gpu_maker else ""
-        has = [gpus or "no GPUs", *(part.words for part in Part if part in self.parts)]
-        return ", ".join(has)
+        plural = "" if self.gpus_per_node == 1 else "s"
+        gpus = f"{self.gpus_per_node} GPU{plural} of {self.gpu_maker}" if self.gpu_maker else ""
+        return ", ".join([gpus or "no GPUs", *_named(self.parts)])
 
     def as_json(self) -> dict[str, Any]:
         """Return it without the class's name: the columns of its row."""
@@ -79,6 +79,19 @@ class Hardware:
         return cls(resource_class, kept["gpus_per_node"], kept["gpu_maker"], parts)
 
 
+def _named(parts: Iterable[Part]) -> list[str]:
+    """Name the parts that a person would ask for; the others say what of them can be told."""
+    return [name for part, name in _NAMES.items() if part in parts]
+
+
+_NAMES = {
+    Part.NVLINK: "NVLink",
+    Part.NVSWITCH: "NVSwitch",
+    Part.IMEX: "IMEX",
+    Part.NVME: "NVMe",
+    Part.RDMA: "RDMA",
+    Part.BOARD: "a board controller",
+}
 PARTS: Mapping[str, Part] = {part.value: part for part in Part}
 
 

@@ -119,7 +119,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["burnin.api.permissions.MayAct"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["burnin.api.parser.ShallowJson"],
     "DEFAULT_SCHEMA_CLASS": "burnin.api.schema.FleetSchema",
     "DEFAULT_THROTTLE_CLASSES": ["burnin.api.rate.CallerRate"],
     "DEFAULT_THROTTLE_RATES": {"caller": os.environ.get("FLEET_API_RATE", "1200/min")},

@@ -105,7 +105,7 @@ def _values(model: type[models.Model], keys: Sequence[str], cursor: str) -> list
         if not isinstance(said, list) or not all(isinstance(each, str) for each in said):
             raise ValueError
         return [_value(field, each) for field, each in zip(fields, said, strict=True)]
-    except (ValueError, BadValue, OverflowError) as error:
+    except (ValueError, BadValue, OverflowError, RecursionError) as error:
         words = "this is no cursor of this list: take it from `next`, or leave it out"
         raise ValidationError({CURSOR: words}) from error
 

@@ -45,8 +45,16 @@ def text_of(path: Path) -> str:
 def parse(text: str, name: str) -> Located:
     """Return the top mapping of a text, to be read only. `name` is the file's. Raises BadYaml."""
     try:
+        return _top(text, name)
+    except RecursionError:
+        raise BadYaml(f"{name}: something in it is nested too deeply, or holds itself") from None
+
+
+def _top(text: str, name: str) -> Located:
+    try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.YAMLError as error:
+    # PyYAML lets through what chr() and int() say of an escape and of a directive.
+    except (yaml.YAMLError, ValueError, OverflowError) as error:
         raise BadYaml(_unreadable(name, error)) from None
     if not isinstance(node, yaml.MappingNode):
         raise BadYaml(f"{name}:1: must be a mapping")
@@ -90,4 +98,15 @@ def _value(node: yaml.Node, file: str) -> Any:
         return _mapping(node, file)
     if isinstance(node, yaml.SequenceNode):
         return [_value(each, file) for each in node.value]
-    return yaml.SafeLoader("").construct_object(node, deep=True)
+    return _scalar(node, file)
+
+
+def _scalar(node: yaml.Node, file: str) -> Any:
+    try:
+        value = yaml.SafeLoader("").construct_object(node, deep=True)
+        repr(value)  # whoever refuses it shows it: no integer of over 4300 digits can be
+    # PyYAML looks a !!bool up, asks a !!timestamp for its groups and an !!int for its first sign.
+    except (yaml.YAMLError, ValueError, LookupError, AttributeError):
+        where, kind = f"{file}:{node.start_mark.line + 1}", node.tag.rpartition(":")[2]
+        raise BadYaml(f"{where}: {node.value!r:.40} cannot be read as {kind}") from None
+    return value

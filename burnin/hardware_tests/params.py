@@ -64,6 +64,8 @@ def parse_params(test: HasParams, given: str | Mapping[str, Any]) -> TestParams:
         return test.params_class.model_validate_json(json.dumps(values), strict=True)
     except ValidationError as error:
         raise BadParams(_sentence(test, error)) from None
+    except RecursionError:
+        raise BadParams(_too_deep(test.slug)) from None
     except TypeError as error:
         raise BadParams(f"the params of {test.slug} are not plain JSON: {error}") from None
 
@@ -72,11 +74,17 @@ def json_object(slug: str, text: str) -> dict[str, Any]:
     """Return params as they were typed, unchecked. Raises BadParams."""
     try:
         values = json.loads(text)
+    except RecursionError:
+        raise BadParams(_too_deep(slug)) from None
     except ValueError as error:
         raise BadParams(f"the params of {slug} are not JSON: {error}") from None
     if not isinstance(values, dict):
         raise BadParams(f'the params of {slug} must be a JSON object like {{"name": value}}')
     return values
+
+
+def _too_deep(slug: str) -> str:
+    return f"the params of {slug} are nested too deeply"
 
 
 def _sentence(test: HasParams, error: ValidationError) -> str:

@@ -72,7 +72,7 @@ def _short(name: str, did: Any, asked: Any, *, more_is_enough: bool) -> str:
     match did, asked:
         case list(), list() if more_is_enough:
             lacking = [str(each) for each in asked if each not in did]
-            return f"{name} was without {_listed(lacking)}" if lacking else ""
+            return f"{name} left out {_listed(lacking)}" if lacking else ""
         case int() | float(), int() | float() if more_is_enough:
             return "" if did >= asked else f"{name} was {did}, at least {asked} asked for"
     return f"{name} was {_worded(did)}, {_worded(asked)} asked for"

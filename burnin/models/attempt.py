@@ -51,6 +51,9 @@ class Attempt(models.Model):
     log_asked_at = models.DateTimeField(
         null=True, blank=True, help_text="When the site was last asked for new bytes of a log."
     )
+    worker_ends = models.PositiveSmallIntegerField(
+        default=0, help_text="Workers that came to their own end while they judged it."
+    )
 
     class Meta:
         ordering = ("run", "number")

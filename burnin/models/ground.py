@@ -109,7 +109,7 @@ def _shortfall(asked: Workload, newest: Proof) -> str:
     did = newest.latest.workload if newest.latest else None
     if did is None:
         return "it passed before it was kept what a run was asked to do: run it again"
-    return f"it passed, but not as its class must: {did.shortfall(asked)}"
+    return f"it passed, but its class asks for more: {did.shortfall(asked)}"
 
 
 def _strength(proof: Proof) -> tuple[bool, datetime]:

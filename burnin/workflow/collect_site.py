@@ -41,7 +41,7 @@ RUNS_PER_BATCH = 100
 CARRIED_FOR = timedelta(minutes=3)
 WRITTEN_EVERY = timedelta(seconds=20)  # a slow store must not keep what is judged
 LEFT_ALONE_FOR = timedelta(minutes=15)  # others come first
-TRIED_FOR = timedelta(days=1)
+WORKER_ENDS = 10  # that one attempt may bring about
 DOWNLOADS_AT_ONCE = 8
 DOWNLOADS_AHEAD = 2 * DOWNLOADS_AT_ONCE
 STORE_AWAY = timedelta(seconds=15)
@@ -141,7 +141,7 @@ def _judge_batch(
                     conclusions.append(conclude(ended, gathered))
                 except WORKER_LIMITS as limit:
                     conclusions += _after_an_end(ended, gathered, limit, now)
-                    write_conclusions(site, conclusions, now)
+                    write_conclusions(site, conclusions, now)  # the next tick advances the site
                     raise
             case lateness.Wait():
                 _wait(ended, step.for_, step.why, now)
@@ -158,15 +158,15 @@ def _judge_batch(
 def _after_an_end(
     ended: Ended, gathered: Gathered, limit: BaseException, now: datetime
 ) -> list[Conclusion]:
-    """Let others come first: what ended a worker may end the next. A day of that is enough."""
-    words = f"a worker came to its end over its artifacts ({type(limit).__name__})"
-    if now - ended.run.moved_at < TRIED_FOR:
-        log.error("run %s is judged later: %s", ended.run.pk, words)
+    """Let others come first: what ended a worker may end the next, though not without end."""
+    ends = ended.attempt.worker_ends + 1
+    Attempt.objects.filter(pk=ended.attempt.pk).update(worker_ends=ends)
+    words = f"{ends} of {WORKER_ENDS} workers came to their end over it ({type(limit).__name__})"
+    log.error("run %s: %s", ended.run.pk, words)
+    if ends < WORKER_ENDS:
         _wait(ended, LEFT_ALONE_FOR, words, now)
         return []
-    log.error("run %s is not judged any more: %s", ended.run.pk, words)
-    judgement = Judgement(Verdict.ERRORED, Cause.INFRASTRUCTURE, f"{words}, for a day")
-    return [_concluded(ended, gathered, judgement)]
+    return [_concluded(ended, gathered, Judgement(Verdict.ERRORED, Cause.INFRASTRUCTURE, words))]
 
 
 def _gather_all(

@@ -102,6 +102,8 @@ def _up(directory: str, arguments: dict[str, Any]) -> str:
     asked = arguments | lists
     Options(**asked)  # refuse what is malformed before anything is installed or written
     home = layout.resolve(directory)
+    if layout.load(home) is None:
+        layout.refuse_foreign(home, (*layout.DIRECTORIES, *layout.FILES))
     packages.install_missing(_groups(layout.load(home), asked))
     layout.prepare_directory(home)
     with lifecycle.exclusive(home):

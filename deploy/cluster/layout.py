@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import tempfile
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,11 @@ PARTITION = re.compile(r"[A-Za-z][\w-]*(:\w+=[\w.=,-]+)?")
 SETTING = re.compile(r"\w+=\S+")
 NODE_NAME = re.compile(r"(?=.*[A-Za-z])[A-Za-z0-9][A-Za-z0-9-]{0,62}")
 SLURM, SERVICES = "slurm", "services"
+DIRECTORIES = ("database", "log", "roots", "run", "services", "ssh", "state", "work")
+FILES = (
+    *("cgroup.conf", "gres.conf", "slurm.conf", "slurmdbd.conf", "site.toml", "local.toml"),
+    *("hub.env", "cluster.json", "lock"),  # the lock goes last: others wait for it
+)
 
 
 @dataclass(frozen=True)
@@ -213,10 +219,31 @@ def _options(document: dict[str, Any]) -> Options:
 
 def resolve(directory: str) -> Path:
     """Return the directory as an absolute path that slurm.conf can hold."""
+    if not directory:
+        raise ClusterError("the directory's name is empty: give one")  # not the current directory
     path = Path(directory).resolve()
     if not PLAIN_PATH.fullmatch(str(path)):
         raise ClusterError(f"{path} holds characters that slurm.conf cannot; use a plainer path")
     return path
+
+
+def names_in(directory: Path) -> set[str]:
+    """Return what the directory holds, a torn write by its file's name; nothing if it is none."""
+    try:
+        return {entry.name.removesuffix(".new") for entry in directory.iterdir()}
+    except (FileNotFoundError, NotADirectoryError):
+        return set()
+    except OSError as error:
+        raise ClusterError(f"cannot read {directory}: {error.strerror}") from error
+
+
+def refuse_foreign(directory: Path, own: Collection[str]) -> None:
+    """Raise ClusterError if the directory holds anything else than these names."""
+    foreign = sorted(names_in(directory).difference(own))
+    if foreign:
+        raise ClusterError(
+            f"{directory} holds {foreign[0]!r}, which is not ours: name a new or an empty directory"
+        )
 
 
 def prepare_directory(directory: Path) -> None:
@@ -239,13 +266,10 @@ def remove(cluster: Cluster) -> None:
     shutil.rmtree(cluster.run_directory, ignore_errors=True)
     if cluster.postgres_directory.is_symlink():
         shutil.rmtree(cluster.postgres_directory.resolve(), ignore_errors=True)
-    for name in ("database", "log", "roots", "run", "services", "ssh", "state", "work"):
+    for name in DIRECTORIES:
         shutil.rmtree(cluster.directory / name, ignore_errors=True)
-    (cluster.directory / "cgroup.conf").unlink(missing_ok=True)
-    for name in ("gres.conf", "slurm.conf", "slurmdbd.conf", "site.toml", "local.toml", "hub.env"):
+    for name in FILES:
         (cluster.directory / name).unlink(missing_ok=True)
-    _record(cluster.directory).unlink(missing_ok=True)
-    (cluster.directory / "lock").unlink(missing_ok=True)
     if not any(cluster.directory.iterdir()):
         cluster.directory.rmdir()
 

@@ -82,11 +82,23 @@ def _program(executable: Path) -> str:
 
 def _serves(entry: Path, argv: tuple[str, ...], cluster: Cluster) -> bool:
     """Tell by arguments, then by open logs and sockets: slurmstepd and sshd rewrite their argv."""
-    private = (f"{cluster.run_directory}/", f"{cluster.log_directory}/")
-    if any(f"{cluster.directory}/" in argument for argument in argv):
+    if any(_names(argument, cluster) for argument in argv[1:]):
         return True
+    private = (f"{cluster.run_directory}/", f"{cluster.log_directory}/")
     opened = ((entry / "fd" / fd.name) for fd in (entry / "fd").iterdir())
     return any(str(link.readlink()).startswith(private) for link in opened if link.is_symlink())
+
+
+def _names(argument: str, cluster: Cluster) -> bool:
+    """Tell whether it is `<path>` or `--option=<path>` of what our own daemons are started with.
+
+    /mnt<path> is somebody else's, and so is a path in a directory that is not ours, below ours.
+    """
+    value = argument.partition("=")[2] if argument.startswith("-") else argument
+    places = (cluster.run_directory, cluster.log_directory, cluster.ssh_directory)
+    stores = (cluster.database_directory, cluster.services_directory)
+    homes = tuple(f"{place}/" for place in (*places, *stores))
+    return value == str(cluster.slurm_conf) or value.startswith(homes)
 
 
 def _environment(entry: Path) -> dict[str, str]:

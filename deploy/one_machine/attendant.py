@@ -27,7 +27,7 @@ from burnin.workflow.plan import PlanRefused
 from burnin.workflow.sites import why_silent
 from deploy.one_machine import jobs, machine
 from deploy.one_machine.place import LOGIN_NAME, SITE
-from deploy.one_machine.preset import preset_for_this_machine
+from deploy.one_machine.preset import lesser_preset, whole_preset
 from fleet.models import Node, NodeListing, Site
 
 MACHINE_ID = Path("/etc/machine-id")  # what the runner reads too
@@ -135,11 +135,11 @@ def _burn_in(site: Site, wish: Wish, verdicts: jobs.Verdicts, password_file: Pat
     is_ours = newest is not None and newest.idempotency_key == jobs.key_of(wish.token)
     if newest is not None and not wish.burn_in and not is_ours:
         _say(_kept(newest))
+        _say(_standing(site, wish.node_name))
         return
     site.refresh_from_db()
     store, bells, now = wiring.store(), wiring.bells(), datetime.now(UTC)
-    is_closed = bool(machine.why_kernel_log_is_closed())
-    preset = preset_for_this_machine(is_kernel_log_closed=is_closed)
+    preset = lesser_preset() if machine.why_kernel_log_is_closed() else whole_preset()
     try:
         job = jobs.burn_in(
             site, wish.node_name, preset, wish.token, store=store, bells=bells, now=now
@@ -159,8 +159,10 @@ def _burn_in(site: Site, wish: Wish, verdicts: jobs.Verdicts, password_file: Pat
 def _standing(site: Site, node_name: str) -> str:
     standing = NodeStanding.objects.filter(node__site=site, node__name=node_name).first()
     if standing is None:  # no verdict has been weighed: nothing was shown
-        return f"{node_name} is {NodeState.UNTESTED}: {NodeState.UNTESTED.label}"
-    return f"{node_name} is {standing.state}: {standing.reason}"
+        return f"{node_name} is not accepted (untested): {NodeState.UNTESTED.label}"
+    if standing.state != NodeState.ACCEPTED:
+        return f"{node_name} is not accepted ({standing.state}): {standing.reason}"
+    return f"{node_name} is accepted: {standing.reason}"
 
 
 def _kept(newest: Job) -> str:

@@ -12,22 +12,30 @@ LESSER = "cpu-quick-without-kernel-log"
 OF_KERNEL_LOG = frozenset(CHECKS_OF["kernel_errors"])
 
 
-def preset_for_this_machine(*, is_kernel_log_closed: bool) -> Preset:
-    """Return the whole preset, or the lesser one, which is made once and accepts no class."""
-    whole = Preset.objects.get(name=WHOLE)
-    return _lesser(whole) if is_kernel_log_closed else whole
+def whole_preset() -> Preset:
+    """Return the preset that accepts a machine without GPUs."""
+    return Preset.objects.get(name=WHOLE)
 
 
 @transaction.atomic
-def _lesser(whole: Preset) -> Preset:
+def lesser_preset() -> Preset:
+    """Return it without the checks that read the kernel log. It accepts no class.
+
+    It is made once, and then an operator's to change.
+    """
     words = f"{WHOLE} where the kernel log cannot be read, as in a container. It accepts no node."
     lesser, is_new = Preset.objects.get_or_create(name=LESSER, defaults={"description": words})
-    for step in whole.steps.all() if is_new else ():
+    if is_new:
+        _copy_steps(whole_preset(), lesser)
+    return lesser
+
+
+def _copy_steps(whole: Preset, lesser: Preset) -> None:
+    for step in whole.steps.all():
         if step.slug == Slugs.NODE_HEALTH:
             step.params = _without_kernel_log(step)
         step.pk, step.preset = None, lesser
         step.save()
-    return lesser
 
 
 def _without_kernel_log(step: PresetStep) -> dict[str, object]:

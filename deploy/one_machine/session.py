@@ -28,9 +28,13 @@ PREPARE_S = 600.0  # the migrations of a release may have much to move
 CANCEL_S = 4.0  # in which what runs is cancelled, and the hub hears of it
 LOOK_S = 0.2
 
+# Of every installation: the first file of all, and those that each start writes and none deletes.
+PROOF = frozenset({"lock", "hub.env", "password"})
+CONTENTS = PROOF | {"running.json", "site-token", "hub", "log", "redis", "cluster"}
+
 KERNEL_LOG_CLOSED = (
-    "The kernel log cannot be read here ({why}), so this machine is burned in without it, which "
-    "accepts no node; run this as root, in a container with --cap-add SYSLOG --device /dev/kmsg"
+    "The kernel log cannot be read here ({why}), so this machine is burned in without it, and "
+    "not accepted by that; run this as root, in a container with --cap-add SYSLOG --device /dev/kmsg"
 )
 
 Say = Callable[[str], None]
@@ -54,6 +58,7 @@ def run(wish: Wish, say: Say) -> None:
     """
     directory = layout.resolve(wish.directory)
     machine.refuse_nameless_user(os.geteuid())
+    _refuse_foreign(directory)
     layout.prepare_directory(directory)
     with _alone(directory):
         _install(say)
@@ -62,6 +67,12 @@ def run(wish: Wish, say: Say) -> None:
             say(KERNEL_LOG_CLOSED.format(why=why))
         place, start = _planned(directory, wish)
         _supervise(place, start, wish, say)
+
+
+def _refuse_foreign(directory: Path) -> None:
+    """Refuse what is neither empty nor an installation, to which its owner may have added files."""
+    if not layout.names_in(directory) >= PROOF:
+        layout.refuse_foreign(directory, CONTENTS)
 
 
 def _record(directory: Path) -> Path:

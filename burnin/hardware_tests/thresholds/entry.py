@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Protocol
+from typing import Protocol, TypeGuard
 
 from burnin.hardware_tests.located_yaml import Located
 from burnin.hardware_tests.metrics import (
@@ -34,6 +34,7 @@ FABRIC_FACTS: Mapping[str, tuple[type, ...]] = {
     "nvls": (bool,),
     "mnnvl": (bool,),
 }
+_MOST_NODES = 100_000
 
 
 class HasThresholds(Protocol):
@@ -141,9 +142,25 @@ def _fabric(entry: Entry, name: str) -> dict[str, FabricFact]:
         known = ", ".join(FABRIC_FACTS)
         raise BadThresholds(f"{entry.where}: the fabric of {name} must state some of {known}")
     for fact, value in facts.items():
-        if type(value) not in FABRIC_FACTS[fact]:
+        if type(value) not in FABRIC_FACTS[fact] or not _can_be(fact, value):
             raise BadThresholds(f"{entry.where}: {fact} of {name} cannot be {value!r:.40}")
     return {fact: float(each) if type(each) is int else each for fact, each in facts.items()}
+
+
+def _can_be(fact: str, value: FabricFact) -> bool:
+    if fact == "rate":
+        return _is_finite(value) and value > 0
+    return fact != "network" or bool(str(value).strip())
+
+
+def _is_finite(value: object) -> TypeGuard[float]:
+    """Say whether it is a number, and one that a float holds."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer of over 308 digits
+        return False
 
 
 def _kind(entry: Entry, name: str) -> str:
@@ -155,8 +172,10 @@ def _kind(entry: Entry, name: str) -> str:
 
 def _value(entry: Entry, declared: MetricDeclaration) -> float:
     value = entry.stated["value"]
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise BadThresholds(f"{entry.where}: {declared.name} is {value!r}, which is no number")
+    if not _is_finite(value):
+        raise BadThresholds(
+            f"{entry.where}: {declared.name} is {value!r:.40}, which is no number for a limit"
+        )
     if slip := implausible(value, declared):
         raise BadThresholds(f"{entry.where}: {declared.name} is {value:g} {declared.unit}: {slip}")
     return value
@@ -164,8 +183,10 @@ def _value(entry: Entry, declared: MetricDeclaration) -> float:
 
 def _num_nodes(entry: Entry, name: str) -> int:
     count = entry.stated["num_nodes"]
-    if isinstance(count, bool) or not isinstance(count, int) or count < 2:
-        raise BadThresholds(f"{entry.where}: {name} is for {count!r:.40} nodes: give 2 or more")
+    if isinstance(count, bool) or not isinstance(count, int) or not 2 <= count <= _MOST_NODES:
+        raise BadThresholds(
+            f"{entry.where}: {name} is for {count!r:.40} nodes: give 2 to {_MOST_NODES:,}"
+        )
     return count
 
 

@@ -110,7 +110,7 @@ def _read(text: str, name: str, more: frozenset[str]) -> ThresholdFile:
     refuse_unknown_keys(top, _TOP_KEYS, what="key")
     for key in sorted(_TOP_KEYS - set(top)):
         raise BadThresholds(f"{name}:1: {key!r} is missing")
-    classes = tuple(str(each) for each in top["resource_classes"])
+    version, classes = _version(top), _classes(top)
     tests = top["tests"]
     if not isinstance(tests, Located):
         raise BadThresholds(f"{top.at('tests')}: 'tests' must map slugs to limits")
@@ -121,7 +121,29 @@ def _read(text: str, name: str, more: frozenset[str]) -> ThresholdFile:
                 f"{tests.at(slug)}: {slug} must map 'defaults' or classes to limits"
             )
         refuse_unknown_keys(entry, {DEFAULTS, *classes}, what="resource class")
-    return ThresholdFile(name, str(top["version"]), classes, tests)
+    return ThresholdFile(name, version, classes, tests)
+
+
+def _version(top: Located) -> str:
+    version: str = top["version"]
+    if not _is_text(version):
+        raise BadThresholds(f"{top.at('version')}: 'version' must be a text, in quotes if need be")
+    return version
+
+
+def _classes(top: Located) -> tuple[str, ...]:
+    stated = top["resource_classes"]
+    if not isinstance(stated, list) or not all(_is_text(each) for each in stated):
+        raise BadThresholds(f"{top.at('resource_classes')}: 'resource_classes' must list texts")
+    if len(set(stated)) != len(stated):
+        raise BadThresholds(
+            f"{top.at('resource_classes')}: 'resource_classes' must list each class once"
+        )
+    return tuple(stated)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
 
 
 def _load(test: HasThresholds, resource_class: str, file: ThresholdFile) -> ThresholdSet:

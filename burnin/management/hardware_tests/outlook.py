@@ -6,6 +6,7 @@ from django.core.management.base import OutputWrapper
 
 from burnin.hardware_tests.thresholds.errors import NoThresholds
 from burnin.selectors.obstacles import Outlook, outlooks
+from fleet.management.database import require_tables
 
 
 def add_verbs(verbs: Any) -> None:
@@ -15,6 +16,7 @@ def add_verbs(verbs: Any) -> None:
 
 
 def show_outlooks(stdout: OutputWrapper, options: dict[str, Any]) -> int:
+    require_tables()
     found, name = outlooks(), options["resource_class"]
     chosen = [each for each in found if name in (None, each.resource_class)]
     if not chosen:

@@ -57,6 +57,15 @@ def test_what_the_recorder_refuses_is_told(recorder: FakeRecorder, satellite: Cl
 
 
 @database
+def test_a_body_nested_too_deeply_is_refused(recorder: FakeRecorder, satellite: Client) -> None:
+    answer = post(satellite, b"[" * 20_000)
+
+    assert answer.status_code == 422
+    assert answer.json()["error"].startswith("the body is no whole JSON document: ")
+    assert recorder.told == []
+
+
+@database
 def test_a_malformed_fact_is_refused_and_holds_up_no_other(
     recorder: FakeRecorder, satellite: Client
 ) -> None:

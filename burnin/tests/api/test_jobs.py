@@ -191,6 +191,14 @@ def test_a_closed_site_takes_no_job(operator: Client, site: Site) -> None:
     [
         ("{", "application/json", 400, "the body is no JSON (Expecting property name"),
         ("[]", "application/json", 400, "send a JSON object, like {…}, not a list"),
+        ("[" * 20_000, "application/json", 400, "the body is nested too deeply"),
+        ("[" * 101 + "]" * 101, "application/json", 400, "the body is nested too deeply"),
+        (
+            "[" * 100 + "]" * 100,
+            "application/json",
+            400,
+            "send a JSON object, like {…}, not a list",
+        ),
         ('{"x": NaN}', "application/json", 400, "the body is no JSON ("),
         ("a=1", "application/x-www-form-urlencoded", 415, "send the body as Content-Type: appl"),
     ],

@@ -30,6 +30,8 @@ def test_json_text_and_a_mapping_give_the_same_params() -> None:
         ('{"drives": []}', "'drives' is []: Tuple should have at least 1 item"),
         ("[1]", "the params of single-node.toy must be a JSON object"),
         ("{", "the params of single-node.toy are not JSON: "),
+        ("[" * 20_000, "the params of single-node.toy are nested too deeply"),
+        ('{"drives": ' + "[" * 500 + "]" * 500 + "}", "recursion limit exceeded"),
         ('{"duration_s": NaN}', "'duration_s' is nan"),
     ],
 )
@@ -45,6 +47,15 @@ def test_bad_params_are_refused_in_one_sentence(given: str, sentence: str) -> No
 def test_what_is_no_json_is_refused() -> None:
     with pytest.raises(BadParams, match="are not plain JSON"):
         parse_params(Toy, {"drives": object()})
+
+
+def test_a_mapping_nested_too_deeply_is_refused() -> None:
+    deep: list[object] = []
+    for _ in range(20_000):
+        deep = [deep]
+
+    with pytest.raises(BadParams, match="are nested too deeply"):
+        parse_params(Toy, {"drives": deep})
 
 
 @pytest.mark.parametrize("name", sorted(ORCHESTRATION_NAMES))

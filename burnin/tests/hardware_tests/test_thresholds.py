@@ -25,6 +25,7 @@ from burnin.tests.hardware_tests.toy import (
 )
 from runner.contract.slugs import Slugs
 
+LONG_INTEGER = "9" * 401
 VALUE_6 = "{value: 6, source: data sheet, confidence: A}"
 
 
@@ -117,9 +118,15 @@ def test_a_test_whose_limits_never_decide_is_refused(tmp_path: Path) -> None:
         ("{value: 6, source: s}", "must say its confidence in words"),
         ("{value: 6, source: s, confidence: D}", "is A, B or C"),
         ("{value: 6, source: s, confidence: A, fingerprint: ''}", "must say its fingerprint"),
-        ("{value: 6, source: s, confidence: A, num_nodes: 1}", "for 1 nodes: give 2 or more"),
-        ("{value: 6, source: s, confidence: A, num_nodes: '2'}", "for '2' nodes: give 2 or more"),
+        ("{value: 6, source: s, confidence: A, num_nodes: 1}", "for 1 nodes: give 2 to"),
+        ("{value: 6, source: s, confidence: A, num_nodes: '2'}", "for '2' nodes: give 2 to"),
         ("{value: 6, source: s, confidence: A, num_nodes: true}", "for True nodes: give 2"),
+        (
+            "{value: 6, source: s, confidence: A, num_nodes: 100001}",
+            "for 100001 nodes: give 2 to 100,000",
+        ),
+        (f"{{value: {LONG_INTEGER}, source: s, confidence: A}}", "999, which is no number for a"),
+        ("{value: 2026-99-99, source: s, confidence: A}", "'2026-99-99' cannot be read as timest"),
         ("{value: 6, source: s, confidence: A, unit: MB}", "no key of read_bandwidth 'unit'"),
         (
             "{value: 6, not_gated: because}",
@@ -157,6 +164,16 @@ def test_a_slip_in_a_limit_is_refused_with_its_line(
         ("    big:", "    bigg:", "thresholds.yaml:10: there is no resource class 'bigg'"),
         ("version:", "verzion:", "thresholds.yaml:1: there is no key 'verzion'"),
         ("version: shipped:test\n", "", "thresholds.yaml:1: 'version' is missing"),
+        ("version: shipped:test", "version: 1.0", "thresholds.yaml:1: 'version' must be a text"),
+        ("version: shipped:test", "version: ''", "thresholds.yaml:1: 'version' must be a text"),
+        ("[cpu-generic, big]", "cpu-generic", "thresholds.yaml:2: 'resource_classes' must list"),
+        ("[cpu-generic, big]", "", "thresholds.yaml:2: 'resource_classes' must list texts"),
+        ("[cpu-generic, big]", "[cpu-generic, 7]", "thresholds.yaml:2: 'resource_classes' must"),
+        (
+            "[cpu-generic, big]",
+            "[cpu-generic, big, big]",
+            "thresholds.yaml:2: 'resource_classes' must list each class once",
+        ),
         ("      responded:", "      read_latency:", "thresholds.yaml:8: 'read_latency' already"),
         ("value: 1,", "value: 1.5,", "thresholds.yaml:8: responded is 1.5"),
         ("value: 200", "value: 0.2", "thresholds.yaml:7: read_latency is 0.2 µs: outside"),
@@ -292,6 +309,13 @@ def _limit(value: float, **more: str) -> str:
     [
         (_limit(6, fabric="{speed: fast}"), "the fabric of read_bandwidth must state some of"),
         (_limit(6, fabric="{nvls: 1}"), "nvls of read_bandwidth cannot be 1"),
+        (_limit(6, fabric="{rate: -5}"), "rate of read_bandwidth cannot be -5"),
+        (_limit(6, fabric="{rate: 0}"), "rate of read_bandwidth cannot be 0"),
+        (_limit(6, fabric="{rate: .nan}"), "rate of read_bandwidth cannot be nan"),
+        (_limit(6, fabric="{rate: .inf}"), "rate of read_bandwidth cannot be inf"),
+        (_limit(6, fabric=f"{{rate: {LONG_INTEGER}}}"), "rate of read_bandwidth cannot be 999"),
+        (_limit(6, fabric="{network: ''}"), "network of read_bandwidth cannot be ''"),
+        (_limit(6, fabric="{network: ' '}"), "network of read_bandwidth cannot be ' '"),
         (_by_fabric(_limit(6)), "must list two values or more"),
         (_by_fabric("{not_gated: because}", _limit(6)), "must list two values or more"),
         (_by_fabric(_limit(6), "7"), "must list limits"),

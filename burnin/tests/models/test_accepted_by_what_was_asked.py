@@ -70,7 +70,7 @@ def test_a_short_run_is_no_evidence_for_a_long_one() -> None:
 
     assert _state(node) == "untested"
     assert _why(node) == (
-        "single-node.storage: it passed, but not as its class must: "
+        "single-node.storage: it passed, but its class asks for more: "
         "duration_s was 10, at least 30 asked for"
     )
     _run(node, 1, duration_s=60)
@@ -91,7 +91,7 @@ def test_a_short_run_is_no_evidence_for_a_long_one() -> None:
             HEALTH,
             {"params": {"checks": ["cpu_count", "memory_size"]}},
             {"checks": ["cpu_count"]},
-            "checks was without memory_size",
+            "checks left out memory_size",
         ),
         (COLLECTIVE, {}, {}, "never run to a conclusion"),
     ],

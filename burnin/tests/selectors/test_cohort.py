@@ -148,7 +148,7 @@ def test_the_page_says_what_a_node_is_made_of_or_that_nobody_stated_it(client: C
     kind.gpus_per_node, kind.gpu_maker, kind.parts = 8, "NVIDIA", ["rdma", "nvlink"]
     kind.save()
 
-    assert "Each node has 8 GPUs of NVIDIA, NVLink, RDMA ports." in client.get(url).content.decode()
+    assert "Each node has 8 GPUs of NVIDIA, NVLink, RDMA." in client.get(url).content.decode()
     kind.gpus_per_node, kind.gpu_maker, kind.parts = None, "", []
     kind.save()
     assert f"Resource class {kind.name} does not state its hardware" in (

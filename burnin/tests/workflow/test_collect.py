@@ -1,7 +1,7 @@
 """A batch of finished runs is judged although one of them, the store or the worker goes wrong."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from burnin.workflow.bells import Silence
 from burnin.workflow.collect_site import (
     CARRIED_FOR,
     LEFT_ALONE_FOR,
-    TRIED_FOR,
+    WORKER_ENDS,
     WRITTEN_EVERY,
     collect_site,
 )
@@ -92,19 +92,24 @@ def test_what_brings_a_worker_to_its_end_is_left_alone_and_others_come_first(
     assert sorted(TestRun.objects.values_list("verdict", flat=True)) == ["", "passed", "passed"]
 
 
-def test_what_brings_every_worker_to_its_end_for_a_day_is_errored(
+def test_what_brings_worker_after_worker_to_its_end_is_errored(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     hub = finished("n1", "n2", steps=[ONCE])
     extract_otherwise(monkeypatch, {"n1": MemoryError})
-    TestRun.objects.update(moved_at=hub.now - TRIED_FOR)
-
-    with pytest.raises(MemoryError):
-        hub.collect()
-
+    TestRun.objects.update(moved_at=hub.now - timedelta(days=9))  # a long outage is no reason
     bad = TestRun.objects.get(members__node__name="n1")
+
+    for _ in range(WORKER_ENDS):
+        bad.refresh_from_db()
+        assert bad.verdict == ""
+        with pytest.raises(MemoryError):
+            hub.collect()
+        TestRun.objects.filter(state="finished").update(carried_until=None)
+
+    bad.refresh_from_db()
     assert (bad.verdict, bad.cause) == ("errored", "infrastructure")
-    assert bad.result.reason.endswith("over its artifacts (MemoryError), for a day")
+    assert bad.result.reason == "10 of 10 workers came to their end over it (MemoryError)"
 
 
 def test_a_slow_store_keeps_no_verdict_that_is_known_and_the_rest_stays_claimed(

@@ -33,6 +33,17 @@ def test_a_bad_option_is_refused(
     assert not (tmp_path / "new").exists()
 
 
+def test_a_directory_with_files_of_somebody_else_is_left_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "thesis.tex").touch()
+
+    assert main(["up", str(tmp_path)]) == 1
+
+    assert "holds 'thesis.tex', which is not ours" in capsys.readouterr().err
+    assert [each.name for each in tmp_path.iterdir()] == ["thesis.tex"]
+
+
 def test_a_directory_that_slurm_cannot_name_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -88,9 +88,9 @@ class Running:
 
 
 def start(home: Path, *options: str) -> Running:
-    """Type the command, with its output in a file of its own."""
+    """Type the command, with its output in a file of its own beside `home`."""
     home.mkdir(exist_ok=True)
-    output = home / f"said-{len(list(home.glob('said-*')))}"
+    output = home.parent / f"said-{len(list(home.parent.glob('said-*')))}"
     port = ports.reserve(home, 1).start  # another checkout may choose one at this moment
     words = ["--directory", str(home), "--port", str(port), "--memory-mb", MEMORY_MB, *options]
     with output.open("wb") as file:

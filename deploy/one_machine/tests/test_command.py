@@ -90,3 +90,73 @@ def test_a_start_that_is_not_up_yet_holds_the_directory_too(
 
     assert code == 1
     assert f"another `make run` works on {tmp_path}" in capsys.readouterr().err
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current directory, in which a start would strew its files."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_an_empty_directory_name_is_not_the_current_directory(
+    elsewhere: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = main(["--directory", ""])
+
+    assert code == 1
+    assert capsys.readouterr().err == "make run: the directory's name is empty: give one\n"
+    assert list(elsewhere.iterdir()) == []
+
+
+@pytest.mark.parametrize("names", [["manage.py"], ["lock", "cluster.json"], ["hub", "notes.txt"]])
+def test_a_directory_of_somebody_elses_is_refused(
+    elsewhere: Path, capsys: pytest.CaptureFixture[str], names: list[str]
+) -> None:
+    for name in names:
+        (elsewhere / name).touch()
+
+    code = main(["--directory", "."])
+
+    assert code == 1
+    assert capsys.readouterr().err == (
+        f"make run: {elsewhere} holds {names[-1]!r}, which is not ours: "
+        "name a new or an empty directory\n"
+    )
+    assert {path.name for path in elsewhere.iterdir()} == set(names)
+
+
+def test_the_root_directory_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["--directory", "/"])
+
+    assert code == 1
+    assert "make run: / holds " in capsys.readouterr().err
+
+
+def test_a_file_is_no_directory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").touch()
+
+    code = main(["--directory", str(tmp_path / "file")])
+
+    assert code == 1
+    assert f"cannot write {tmp_path}/file: File exists" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["lock"],  # a start that was refused
+        ["lock", "hub", "log", "redis", "hub.env.new"],  # one that was killed early
+        ["lock", "hub.env", "password", "notes.txt"],  # its owner may keep files there
+    ],
+)
+def test_an_installation_is_taken_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], taken_port: int, names: list[str]
+) -> None:
+    for name in names:
+        (tmp_path / name).touch()
+
+    code = main(["--directory", str(tmp_path), "--port", str(taken_port), "--memory-mb", "512"])
+
+    assert code == 1
+    assert f"port {taken_port} is in use" in capsys.readouterr().err

@@ -5,7 +5,7 @@ import pytest
 from burnin.hardware_tests.single_node.health.params import NodeHealthParams
 from burnin.models import Preset
 from burnin.models.catalogue import load_catalogue
-from deploy.one_machine.preset import OF_KERNEL_LOG, preset_for_this_machine
+from deploy.one_machine.preset import OF_KERNEL_LOG, lesser_preset, whole_preset
 from runner.contract.slugs import Slugs
 
 pytestmark = pytest.mark.django_db
@@ -23,16 +23,16 @@ def checks_of(preset: Preset) -> set[str]:
 
 
 def test_a_kernel_log_that_can_be_read_is_read() -> None:
-    preset = preset_for_this_machine(is_kernel_log_closed=False)
+    preset = whole_preset()
 
     assert preset.accepts == ["cpu-generic"]
     assert checks_of(preset) & OF_KERNEL_LOG
 
 
 def test_without_a_kernel_log_all_else_is_asked_and_nothing_accepted() -> None:
-    whole = preset_for_this_machine(is_kernel_log_closed=False)
+    whole = whole_preset()
 
-    lesser = preset_for_this_machine(is_kernel_log_closed=True)
+    lesser = lesser_preset()
 
     assert lesser.accepts == []
     assert checks_of(lesser) == checks_of(whole) - OF_KERNEL_LOG
@@ -42,6 +42,6 @@ def test_without_a_kernel_log_all_else_is_asked_and_nothing_accepted() -> None:
 
 
 def test_what_an_operator_made_of_it_stays() -> None:
-    preset_for_this_machine(is_kernel_log_closed=True).steps.first().delete()  # type: ignore[union-attr]
+    lesser_preset().steps.first().delete()  # type: ignore[union-attr]
 
-    assert preset_for_this_machine(is_kernel_log_closed=True).steps.count() == 3
+    assert lesser_preset().steps.count() == 3
