@@ -33,8 +33,8 @@ PROOF = frozenset({"lock", "hub.env", "password"})
 CONTENTS = PROOF | {"running.json", "site-token", "hub", "log", "redis", "cluster"}
 
 KERNEL_LOG_CLOSED = (
-    "The kernel log cannot be read here ({why}), so this machine is burned in without it, and "
-    "not accepted by that; run this as root, in a container with --cap-add SYSLOG --device /dev/kmsg"
+    "The kernel log cannot be read here ({why}), so this machine is burned in without it, and not "
+    "accepted by that; run this as root, in a container with --cap-add SYSLOG --device /dev/kmsg"
 )
 
 Say = Callable[[str], None]
