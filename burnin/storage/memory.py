@@ -57,7 +57,8 @@ class MemoryStore:
 
     def sizes(self, directory: str) -> dict[str, int]:
         self._require(directory)
-        split = [(key.rpartition("/"), content) for key, content in list(self.objects.items())]
+        held = self.objects.copy()  # at once, while other threads write
+        split = [(key.rpartition("/"), content) for key, content in held.items()]
         return {name: len(content) for (place, _, name), content in split if place == directory}
 
     def fetch(self, key: str, destination: Path, *, max_bytes: int) -> None:

@@ -42,13 +42,18 @@ def _create_database(cluster: Cluster) -> None:
     write_whole(home / "password", password, mode=0o600)
     write_whole(home / "init.sql", _grants(password), mode=0o600)
     install = ["mariadb-install-db", "--no-defaults", f"--datadir={torn}", "--skip-test-db"]
-    processes.run([*install, *_account()], cluster, timeout_s=120)
+    processes.run([*install, *_account(), _own_tmpdir(cluster)], cluster, timeout_s=120)
     torn.rename(home / "data")
 
 
 def _account() -> list[str]:
     """MariaDB refuses to run as root unless it is told to."""
     return ["--user=root"] if os.geteuid() == 0 else []
+
+
+def _own_tmpdir(cluster: Cluster) -> str:
+    """MariaDB deletes at its start whatever lies in its tmpdir as another one's tables do."""
+    return f"--tmpdir={cluster.database_directory}"
 
 
 def _grants(password: str) -> str:
@@ -65,6 +70,7 @@ def _server(cluster: Cluster) -> list[str]:
         "mariadbd",
         "--no-defaults",
         *_account(),
+        _own_tmpdir(cluster),
         f"--datadir={home}/data",
         f"--socket={cluster.database_socket}",
         f"--pid-file={cluster.run_directory}/mariadbd.pid",
