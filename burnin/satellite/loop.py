@@ -43,7 +43,8 @@ class Loop:
     def _one_step(self) -> float:
         try:
             return self._step()
-        # The edge of a thread: a defect must neither end it in silence nor spin.
+        # The edge of a thread: a defect must neither end it in silence nor spin. The hub hears of
+        # an observer's in the next heartbeat; of a sender's by having no heartbeat at all.
         except Exception:
             logger.exception("a step of %s failed", self._thread.name)
             return AFTER_A_DEFECT_S

@@ -136,3 +136,19 @@ def test_a_hub_that_answers_for_nothing_is_not_flooded() -> None:
     bench.run(600)
 
     assert bench.hub.tries < 100
+
+
+def test_a_defect_of_ours_lets_no_heartbeat_through_and_loses_no_fact() -> None:
+    bench = Bench()
+    bench.outbox.put([seen(run_id(1))])
+    bench.hub.problem = RuntimeError("a defect")
+
+    for _ in range(10):  # as often as its thread would try
+        with pytest.raises(RuntimeError):
+            bench.sender.step()
+        bench.now_s += 5
+    assert bench.hub.batches == []
+    bench.hub.problem = None
+    bench.run(5)
+
+    assert len(bench.hub.jobs()) == 1
