@@ -10,6 +10,7 @@ from typing import Any
 from django.http import QueryDict
 
 from burnin.hardware_tests.metrics import MetricDeclaration
+from burnin.hardware_tests.thresholds.entry import MOST_NODES
 from burnin.hardware_tests.thresholds.schema import Standing
 
 CONFIDENCES = (
@@ -109,9 +110,10 @@ class Line:
         return "" if math.isfinite(value) else f"“{self.value:.40}” is too large to be a bound."
 
     def _about_nodes(self) -> str:
-        if not self.num_nodes or (self.num_nodes.isdecimal() and int(self.num_nodes) >= 2):
+        count = number(self.num_nodes)
+        if not self.num_nodes or (isinstance(count, int) and 2 <= count <= MOST_NODES):
             return ""
-        return f"“{self.num_nodes:.40}” nodes cannot be meant: give 2 or more."
+        return f"“{self.num_nodes:.40}” nodes cannot be meant: give 2 to {MOST_NODES:,}."
 
 
 def line_of(declared: MetricDeclaration, stated: Mapping[str, Any]) -> Line:

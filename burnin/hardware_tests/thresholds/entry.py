@@ -34,7 +34,7 @@ FABRIC_FACTS: Mapping[str, tuple[type, ...]] = {
     "nvls": (bool,),
     "mnnvl": (bool,),
 }
-_MOST_NODES = 100_000
+MOST_NODES = 100_000
 
 
 class HasThresholds(Protocol):
@@ -183,9 +183,9 @@ def _value(entry: Entry, declared: MetricDeclaration) -> float:
 
 def _num_nodes(entry: Entry, name: str) -> int:
     count = entry.stated["num_nodes"]
-    if isinstance(count, bool) or not isinstance(count, int) or not 2 <= count <= _MOST_NODES:
+    if isinstance(count, bool) or not isinstance(count, int) or not 2 <= count <= MOST_NODES:
         raise BadThresholds(
-            f"{entry.where}: {name} is for {count!r:.40} nodes: give 2 to {_MOST_NODES:,}"
+            f"{entry.where}: {name} is for {count!r:.40} nodes: give 2 to {MOST_NODES:,}"
         )
     return count
 

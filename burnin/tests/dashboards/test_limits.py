@@ -166,14 +166,23 @@ def test_what_was_not_touched_stays(admin: Client) -> None:
     assert {**after["disk_space"], "value": 5} == before["disk_space"]
 
 
+@pytest.mark.parametrize("odd", ["one", "1", "2.5", "100001", "9" * 5000])
+def test_a_number_of_nodes_that_cannot_be_is_refused(admin: Client, odd: str) -> None:
+    slug, on = Slugs.NCCL_ALL_REDUCE, "h200-8x"
+    form = _posted(slug, on, bus_bandwidth__num_nodes=odd)
+
+    refused = admin.post(f"/tests/{slug}/limits/{on}/edit", form)
+
+    said = html.unescape(refused.content.decode())
+    assert f"“{odd:.40}” nodes cannot be meant: give 2 to 100,000." in said
+
+
 def test_a_limit_can_be_that_of_another_number_of_nodes(admin: Client) -> None:
     slug, on = Slugs.NCCL_ALL_REDUCE, "h200-8x"
     page = f"/tests/{slug}/limits/{on}/"
 
-    refused = admin.post(f"{page}edit", _posted(slug, on, bus_bandwidth__num_nodes="one"))
     admin.post(f"{page}edit", _posted(slug, on, bus_bandwidth__num_nodes="8"))
 
-    assert "“one” nodes cannot be meant: give 2 or more" in html.unescape(refused.content.decode())
     assert limits_in_force(slug, on).thresholds.bounds["bus_bandwidth"].num_nodes == 8
     assert ">8 nodes</span>" in admin.get(page).content.decode()
 
