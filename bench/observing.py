@@ -41,6 +41,7 @@ done
 
 
 def measure(place: Place) -> Sequence[Line]:
+    place.await_forgotten()
     fill(place, LIVE)
     try:
         return [_line(place)]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from deploy.cluster import ports, testing
+from deploy.cluster import ports, processes, testing
 from deploy.cluster.testing import RealCluster, RealServices
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -19,6 +19,7 @@ HELD, OPEN = "down", "main"  # partitions: one never starts a job, one starts th
 # give up on a busy machine: that would end a reference loop.
 SETTINGS = ("MaxJobCount=60000", "MinJobAge=90", "MessageTimeout=20")
 LONGEST_COMMAND_S = 300
+FORGOTTEN_S = 240.0  # MinJobAge, and the minute or more that slurmctld takes to purge
 
 
 class CommandFailed(Exception):
@@ -77,6 +78,12 @@ class Place:
     def slurm(self, *argv: str | Path, cwd: Path | None = None, timeout_s: float = 60) -> str:
         """Run a command where Slurm is, without SSH, and return what it printed."""
         return run(argv, self.cluster.environment, cwd=cwd, timeout_s=timeout_s)
+
+    def await_forgotten(self) -> None:
+        """Wait until Slurm tells of no job any more, be it one that has ended."""
+        squeue = ("squeue", "-h", "-t", "all", "-o", "%i")
+        if not processes.wait_until(lambda: not self.slurm(*squeue), timeout_s=FORGOTTEN_S):
+            raise RuntimeError(f"Slurm tells of jobs {FORGOTTEN_S:g} s after the last one")
 
     def cancel_all(self) -> None:
         """End every job there is; they stay in the queue for MinJobAge."""
