@@ -9,6 +9,10 @@ if sys.version_info < (3, 8):
     )
     sys.exit(80)  # ExitCode.OLD_PYTHON, which an old Python cannot import
 
-from runner.cli import main
+from runner.zip_import import install
+
+install()
+
+from runner.cli import main  # noqa: E402
 
 sys.exit(main(sys.argv[1:]))

@@ -12,7 +12,6 @@ from runner.contract.wire import SCHEMA, ExitCode, Outcome
 from runner.documents import write_json
 from runner.endings import CannotRun, EndedEarly, Endings, margin_s
 from runner.facts import job_facts
-from runner.gpu_tools import CONTAINER
 from runner.workspace import WorkspaceManager
 
 TYPE_CHECKING = False
@@ -198,6 +197,7 @@ class Attempt:
         }
 
     def _metadata(self, finished_at: float) -> dict[str, Any]:
+        from runner.gpu_tools import CONTAINER
         from runner.packing import digest
         from runner.tools import tool_versions
 

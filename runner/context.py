@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from urllib.parse import urlsplit
 
 from runner.contract.artifacts import MAX_BYTES
 from runner.contract.wire import SCHEMA, ExecutionContext
@@ -86,5 +88,15 @@ def _check_values(told: dict[str, Any]) -> None:
     if not all(isinstance(name, str) for name in told["node_names"]):
         raise BadContext("the context's 'node_names' holds something that is not a string")
     for name, url in told["uploads"].items():
-        if name not in MAX_BYTES or not str(url).startswith(("http://", "https://")):
+        if name not in MAX_BYTES or not _is_url(str(url)):
             raise BadContext(f"the context's upload {name!r} is no artifact with an http(s) URL")
+
+
+def _is_url(text: str) -> bool:
+    if not re.fullmatch("https?://[!-~]+", text):
+        return False
+    try:
+        parts = urlsplit(text)
+        return bool(parts.hostname) and parts.port != 0
+    except ValueError:  # of a port or an address that cannot be
+        return False

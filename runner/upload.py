@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import http.client
 import os
-import ssl
 import time
-from urllib.parse import urlsplit
+
+from runner.http_put import put
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,32 +41,17 @@ class Uploader:
                 return self._put_once(path, url)
             except _Refused as error:
                 raise UploadFailed(f"{path.name} was not uploaded: {error}") from None
-            except (OSError, http.client.HTTPException) as error:
+            except OSError as error:
                 last = _describe(error)
             self._sleep(max(min(pause_s, self._left_s()), 0))
             pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
         raise UploadFailed(f"{path.name} was not uploaded in time: {last}")
 
     def _put_once(self, path: Path, url: str) -> None:
-        parts = urlsplit(url)
-        target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
-        connection = self._connect(parts.scheme, parts.hostname or "", parts.port)
-        try:
-            with path.open("rb") as file:
-                size_bytes = os.fstat(file.fileno()).st_size
-                _send(connection, target, _Timed(file, self._left_s), size_bytes)
-            _check(connection.getresponse().status)
-        finally:
-            connection.close()
-
-    def _connect(self, scheme: str, host: str, port: int | None) -> http.client.HTTPConnection:
         timeout_s = max(min(STALL_S, self._left_s()), 0.001)
-        if scheme == "http":
-            return http.client.HTTPConnection(host, port, timeout=timeout_s, blocksize=1 << 18)
-        trust = ssl.create_default_context(cafile=os.environ.get("SSL_CERT_FILE"))
-        return http.client.HTTPSConnection(
-            host, port, timeout=timeout_s, blocksize=1 << 18, context=trust
-        )
+        with path.open("rb") as file:
+            size_bytes = os.fstat(file.fileno()).st_size
+            _check(put(url, _Timed(file, self._left_s), size_bytes, timeout_s=timeout_s))
 
     def _left_s(self) -> float:
         return self._deadline - time.monotonic()
@@ -79,35 +63,27 @@ class _Timed:
     def __init__(self, file: IO[bytes], left_s: Callable[[], float]) -> None:
         self._file, self._left_s = file, left_s
 
-    def read(self, size: int = -1) -> bytes:
+    def read(self, size: int) -> bytes:
         if self._left_s() <= 0:
             raise TimeoutError("the time for uploads is over")
         return self._file.read(size)
 
 
-def _send(
-    connection: http.client.HTTPConnection, target: str, body: _Timed, size_bytes: int
-) -> None:
-    headers = {"Content-Length": str(size_bytes), "Content-Type": "application/octet-stream"}
-    try:
-        connection.request("PUT", target, body=body, headers=headers)
-    except (BrokenPipeError, ConnectionResetError):
-        # A store that refuses may close without reading on; its answer says why.
-        if connection.sock is None:
-            raise
-
-
 def _check(status: int) -> None:
     if 200 <= status < 300:
         return
-    answer = f"the store answered {status} {http.client.responses.get(status, '')}".strip()
+    answer = f"the store answered {status} {_phrase(status)}".strip()
     if status >= 500 or status in WORTH_RETRYING:
         raise OSError(answer)
     raise _Refused(answer)
 
 
-def _describe(error: Exception) -> str:
-    """Say what went wrong without a URL: exceptions of the library may quote it."""
-    if isinstance(error, OSError):
-        return error.strerror or str(error.args[0] if error.args else type(error).__name__)
-    return type(error).__name__
+def _phrase(status: int) -> str:
+    from http import HTTPStatus
+
+    return HTTPStatus(status).phrase if status in set(HTTPStatus) else ""
+
+
+def _describe(error: OSError) -> str:
+    """Say what went wrong without a URL, which the message of a library may quote."""
+    return error.strerror or str(error.args[0] if error.args else type(error).__name__)

@@ -33,6 +33,11 @@ def test_a_sound_context_is_read() -> None:
         ({"params": []}, "'params' is list, not dict"),
         ({"slug": Slugs.STORAGE}, "is for 'single-node.storage'"),
         ({"uploads": {"stdout.txt": "file:///x"}}, "'stdout.txt' is no artifact with an http"),
+        ({"uploads": {"stdout.txt": "http://x/\r\nX: y"}}, "'stdout.txt' is no artifact with an"),
+        ({"uploads": {"stdout.txt": "http://x/é"}}, "'stdout.txt' is no artifact with an"),
+        ({"uploads": {"stdout.txt": "http:///k"}}, "'stdout.txt' is no artifact with an"),
+        ({"uploads": {"stdout.txt": "http://h:99999/k"}}, "'stdout.txt' is no artifact with an"),
+        ({"uploads": {"stdout.txt": "http://[::1/k"}}, "'stdout.txt' is no artifact with an"),
         ({"uploads": {"other": "http://x/"}}, "'other' is no artifact"),
     ],
 )

@@ -12,6 +12,9 @@ import pytest
 from runner.contract.wire import ExitCode
 
 RUNNER = Path(__file__).parents[1]
+BEFORE_THE_WORKLOAD = (
+    "cli", "attempt", "workspace", "process", "facts", "context", "claim", "upload", "http_put"
+)  # fmt: skip
 MODULES = sorted(
     path for path in RUNNER.rglob("*.py") if "tests" not in path.relative_to(RUNNER).parts
 )
@@ -60,7 +63,7 @@ def test_nothing_heavy_is_loaded_before_the_workload() -> None:
     heavy = {"asyncio", "typing", "dataclasses", "argparse", "subprocess", "ssl", "tarfile"}
     loaded = {
         name
-        for module in ("cli", "attempt", "workspace", "process", "facts", "context", "claim")
+        for module in BEFORE_THE_WORKLOAD
         for name in top_level_imports(RUNNER / f"{module}.py")
     }
 
