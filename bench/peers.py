@@ -11,13 +11,13 @@ import json
 import shlex
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 from uuid import uuid4
 
 from bench import raw
-from bench.place import OPEN, ROOT, Place, run
+from bench.place import OPEN, ROOT, CommandFailed, Place, run
 from bench.sampling import alternate, seconds
 from bench.table import Line, at_least
 from burnin.runner_bundle import build_runner
@@ -26,6 +26,7 @@ from runner.contract.wire import ExecutionContext
 
 JOBS = 100
 ROUNDS = 5
+TRIES = 3
 LONGEST_PEER_S = 240
 REQUIREMENTS = Path(__file__).with_name("requirements-peers.txt")
 PROGRAMS = Path(__file__).with_name("peer_programs")
@@ -84,7 +85,7 @@ def _reframe(place: Place) -> Overheads:
         raise RuntimeError(f"ReFrame left {len(scripts)} job scripts, not {JOBS}")
     raw.write_scripts(again, map(_elsewhere, scripts))
     bare_s = [seconds(lambda: raw.run_all(place, again)) for _ in range(2)]
-    _all_ran(home, 3 * JOBS)
+    _refuse_fewer(home, 3 * JOBS)
     return Overheads("ReFrame", peer_s, sum(bare_s) / len(bare_s))
 
 
@@ -121,16 +122,41 @@ def _submitit(place: Place) -> Overheads:
     )
     raw.write_scripts(scripts, [like_its_own] * JOBS)
     # Its payload takes far longer than what it adds, so one round would show noise.
-    pair = alternate(lambda: seconds(peer), lambda: seconds(bare), rounds=ROUNDS)
-    _all_ran(home, 2 * ROUNDS * JOBS)
+    pair = alternate(
+        lambda: _again_if_slurm_failed(place, home, peer),
+        lambda: _again_if_slurm_failed(place, home, bare),
+        rounds=ROUNDS,
+    )
     return Overheads("submitit", median(pair.product), median(pair.reference))
 
 
-def _all_ran(home: Path, count: int) -> None:
+def _again_if_slurm_failed(place: Place, home: Path, work: Callable[[], None]) -> float:
+    """Return the seconds of a round of which every job ran.
+
+    At times slurmstepd fails to execute the script that slurmd has just written.
+    """
+    for _ in range(TRIES):
+        before = _payloads(home)
+        try:
+            took_s = seconds(work)
+        except CommandFailed as error:
+            if "slurmstepd" not in str(error):
+                raise
+            raw.await_empty_queue(place)
+            continue
+        if _payloads(home) - before == JOBS:
+            return took_s
+    raise RuntimeError(f"Slurm failed to start jobs below {home} in {TRIES} rounds")
+
+
+def _refuse_fewer(home: Path, count: int) -> None:
     """A payload that did not run would make a side look fast."""
-    found = sum(1 for _ in home.rglob("metadata.json"))
-    if found != count:
+    if (found := _payloads(home)) != count:
         raise RuntimeError(f"{found} payloads ran below {home}, not {count}")
+
+
+def _payloads(home: Path) -> int:
+    return sum(1 for _ in home.rglob("metadata.json"))
 
 
 _NAMES = ("BENCH_PAYLOAD", "BENCH_PARTITION", "BENCH_COUNT", "BENCH_DIRECTORY")
@@ -143,6 +169,7 @@ def _environment(place: Place, home: Path) -> dict[str, str]:
     payload += ["--workspace", "workspace", "--config-json", json.dumps(_context())]
     return place.cluster.environment | {
         "HOME": str(home),
+        "TMPDIR": str(home),
         "BENCH_PAYLOAD": shlex.join(payload),
         "BENCH_PARTITION": OPEN,
         "BENCH_COUNT": str(JOBS),
