@@ -9,13 +9,7 @@ from typing import Any
 
 from django.http import QueryDict
 
-from burnin.dashboards.limits_line import (
-    CONFIDENCES,
-    LONGEST,
-    Line,
-    line_of,
-    posted_line,
-)
+from burnin.dashboards.limits_line import CONFIDENCES, Line, about_words, line_of, posted_line
 from burnin.hardware_tests.base import BaseTest
 from burnin.hardware_tests.metrics import MetricDeclaration
 from burnin.hardware_tests.thresholds.errors import BadThresholds, NoThresholds
@@ -59,7 +53,7 @@ class LimitsForm:
             self.lines = [
                 posted_line(each, self.posted, self._kept.get(each.name, {})) for each in gated
             ]
-            self.reason = self.posted.get("reason", "").strip()[:LONGEST]
+            self.reason = self.posted.get("reason", "").strip()
 
     @property
     def based_on(self) -> int:
@@ -99,8 +93,9 @@ class LimitsForm:
 
     def is_valid(self) -> bool:
         """Say whether this can become a version; what cannot be meant is told beside its field."""
-        if not self.reason:
-            self.reason_error = "Say why it changes: the reason stays with the version."
+        self.reason_error = about_words(
+            self.reason, if_none="Say why it changes: the reason stays with the version."
+        )
         if not self.changes:
             self.refuse("nothing was changed: every field says what is in force")
         for line in self.lines:

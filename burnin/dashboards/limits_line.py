@@ -10,7 +10,7 @@ from typing import Any
 from django.http import QueryDict
 
 from burnin.hardware_tests.metrics import MetricDeclaration
-from burnin.hardware_tests.thresholds.entry import MOST_NODES
+from burnin.hardware_tests.thresholds.entry import LONGEST_TEXT, MOST_NODES
 from burnin.hardware_tests.thresholds.schema import Standing
 
 CONFIDENCES = (
@@ -26,7 +26,6 @@ STANDINGS = (
 BY_FABRIC = ("by_fabric", "has a limit for each network, as shipped")
 FIELDS = ("standing", "value", "source", "confidence", "fingerprint", "num_nodes", "why")
 NUMBERS = frozenset({"value", "num_nodes"})
-LONGEST = 1000
 
 
 @dataclass
@@ -89,13 +88,15 @@ class Line:
         if self.standing == BY_FABRIC[0]:
             return {}
         if not self.gates:
-            return {} if self.why else {"why": "Say why it does not decide."}
+            found = {"why": about_words(self.why, if_none="Say why it does not decide.")}
+            return {name: sentence for name, sentence in found.items() if sentence}
         if not self.stated():
             return {"value": "Give a bound, or choose that it never decides and say why."}
         found = {
             "value": self._about_value(),
-            "source": "" if self.source else "Say where the bound comes from.",
+            "source": about_words(self.source, if_none="Say where the bound comes from."),
             "confidence": "" if self.confidence in dict(CONFIDENCES) else "Choose A, B or C.",
+            "fingerprint": about_words(self.fingerprint, if_none=""),
             "num_nodes": self._about_nodes(),
         }
         return {name: sentence for name, sentence in found.items() if sentence}
@@ -138,12 +139,19 @@ def posted_line(declared: MetricDeclaration, posted: QueryDict, stated: Mapping[
     """Return what was posted. What a bound says of its network is kept: the form has no field."""
     kept = {name: stated[name] for name in ("fabric", BY_FABRIC[0]) if name in stated}
     said: dict[str, Any] = {
-        name: posted.get(f"{declared.name}-{name}", "").strip()[:LONGEST] for name in FIELDS
+        name: posted.get(f"{declared.name}-{name}", "").strip() for name in FIELDS
     }
     line = Line(declared, **said, **kept)
     if line.standing not in dict(line.standings):
         line.standing = Standing.GATES.value
     return line
+
+
+def about_words(text: str, *, if_none: str) -> str:
+    """Return what is wrong with a text, in a sentence; "" if nothing is."""
+    if len(text) > LONGEST_TEXT:
+        return f"{len(text):,} characters are too many: keep it to {LONGEST_TEXT:,}."
+    return "" if text else if_none
 
 
 def number(text: str) -> float | int | str:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
+from burnin.hardware_tests.params import TestParams
 from runner.contract.wire import AttemptToken
 
 LONGEST_LIFE_MINUTES = 7 * 24 * 60  # an upload URL lives no longer
@@ -61,6 +62,16 @@ class RunContext:
     def deadline_minutes(self) -> int:
         """Return minutes from submission after which Slurm need not start the job any more."""
         return self.max_wait_minutes + self.timeout_minutes + DEADLINE_MARGIN_MINUTES
+
+
+def refuse_too_short(context: RunContext, *, slug: str, params: TestParams) -> None:
+    """Raise BadRunContext if Slurm would end the run before its own durations are over."""
+    duration_s = int(params.resolved().get("duration_s", 0))
+    if context.iterations * duration_s >= context.timeout_minutes * 60:
+        raise BadRunContext(
+            f"{slug} cannot end in time: {context.iterations} x duration_s {duration_s} does not "
+            f"fit into timeout_minutes {context.timeout_minutes}; raise it, or shorten the duration"
+        )
 
 
 def _check_partition(partition: str) -> None:

@@ -86,6 +86,8 @@ def add_operators_version(
     test = get_test_class(slug)
     if not reason.strip():
         raise BadThresholds(f"a change of limits of {slug} needs a reason")
+    if not changes:
+        raise BadThresholds(f"nothing changes in the limits of {slug}: name a metric to change")
     with transaction.atomic():
         kept = _locked_class(resource_class)
         _refuse_unfit(test, kept)

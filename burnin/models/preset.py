@@ -9,7 +9,7 @@ from simple_history.models import HistoricalRecords
 
 from burnin.hardware_tests.params import BadParams, parse_params
 from burnin.hardware_tests.registry import UnknownSlug, get_test_class
-from burnin.hardware_tests.run_context import BadRunContext, RunContext
+from burnin.hardware_tests.run_context import BadRunContext, RunContext, refuse_too_short
 from burnin.hardware_tests.site_params import with_examples
 from fleet.models import site_name
 from runner.contract.wire import AttemptToken
@@ -76,17 +76,18 @@ class PresetStep(models.Model):
     def clean(self) -> None:
         """Refuse a test there is not, params it does not take, and times that no run can have."""
         try:
-            parse_params(get_test_class(self.slug), with_examples(self.params))
+            params = parse_params(get_test_class(self.slug), with_examples(self.params))
         except UnknownSlug as error:
             raise ValidationError({"slug": str(error)}) from None
         except BadParams as error:
             raise ValidationError({"params": str(error)}) from None
         try:
-            RunContext(
+            context = RunContext(
                 token=AttemptToken(str(uuid.UUID(int=0)), 1),
                 partition="any",
                 timeout_minutes=self.timeout_minutes,
                 iterations=self.iterations,
             )
+            refuse_too_short(context, slug=self.slug, params=params)
         except BadRunContext as error:
             raise ValidationError({"timeout_minutes": str(error)}) from None

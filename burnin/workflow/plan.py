@@ -13,7 +13,7 @@ from django.db import IntegrityError
 
 from burnin.hardware_tests.params import BadParams, TestParams, parse_params
 from burnin.hardware_tests.registry import UnknownSlug, get_test_class
-from burnin.hardware_tests.run_context import BadRunContext, RunContext
+from burnin.hardware_tests.run_context import BadRunContext, RunContext, refuse_too_short
 from burnin.hardware_tests.site_params import SiteLacks, filled_in
 from burnin.hardware_tests.thresholds.errors import BadThresholds, NoThresholds
 from burnin.models import AuditEntry, Job, JobNode, Preset, PresetStep, TestRun
@@ -249,13 +249,14 @@ def _frozen(
 ) -> Step:
     test = get_test_class(asked.slug)
     params = parse_params(test, asked.params)
-    RunContext(
+    context = RunContext(
         token=AttemptToken(str(uuid.UUID(int=0)), 1),
         partition=site.partition,
         timeout_minutes=asked.timeout_minutes,
         iterations=asked.iterations,
         max_wait_minutes=site.max_wait_minutes,
     )
+    refuse_too_short(context, slug=test.slug, params=params)
     return Step(
         position=position,
         stage=asked.stage,

@@ -16,11 +16,13 @@ from fleet.hardware import AMD, NO_GPU, NVIDIA, Hardware, why_impossible
 
 STANDARD_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-site_name = RegexValidator(r"^[a-z0-9][a-z0-9-]*$", "lower-case letters, digits and '-' only")
+site_name = RegexValidator(r"\A[a-z0-9][a-z0-9-]*\Z", "lower-case letters, digits and '-' only")
 partition_name = RegexValidator(r"\A[A-Za-z0-9._-]+\Z", "letters, digits, '.', '_' and '-' only")
-absolute_path = RegexValidator(r"^/[^\x00-\x1f%]*$", "must be an absolute path")
+absolute_path = RegexValidator(r"\A/[^\x00-\x1f%]*\Z", "must be an absolute path")
 # %N stands for the Slurm node name.
-facts_path = RegexValidator(r"^/([^\x00-\x1f%]|%N)*$", "must be an absolute path; %N is the node")
+facts_path = RegexValidator(
+    r"\A/([^\x00-\x1f%]|%N)*\Z", "must be an absolute path; %%N is the node"
+)
 
 
 Row = TypeVar("Row", bound=models.Model)
@@ -102,6 +104,11 @@ class ResourceClass(models.Model):
                 | Q(gpus_per_node=None, gpu_maker=NO_GPU),
                 name="fleet_gpus_have_a_maker",
                 violation_error_message="GPUs have a maker, and nodes without GPUs have none",
+            ),
+            models.CheckConstraint(
+                condition=Q(gpu_maker__in=(NO_GPU, NVIDIA, AMD)),
+                name="fleet_gpu_maker_is_known",
+                violation_error_message=f"GPUs are of {NVIDIA} or {AMD}",
             ),
         )
 

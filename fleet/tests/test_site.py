@@ -23,6 +23,24 @@ def test_a_partition_is_a_plain_name(partition: str) -> None:
     assert set(refusal.value.message_dict) == {"partition"}
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("name", "east\n"),
+        ("work_dir", "/work\n"),
+        ("work_dir", "work"),
+        ("facts_root", "/roots/%N\n"),
+        ("facts_root", "/roots/%n"),
+        ("shared_storage", "/scratch\n"),
+    ],
+)
+def test_a_name_or_path_is_one_whole_text(field: str, value: str) -> None:
+    with pytest.raises(ValidationError) as refusal:
+        a_site(**{field: value}).clean_fields()
+
+    assert set(refusal.value.message_dict) == {field}
+
+
 def test_a_partition_may_be_named_as_runs_may_name_it() -> None:
     a_site(partition="gpu-h100_b200.new").clean_fields()
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from burnin.hardware_tests.located_yaml import BadYaml, parse
 from burnin.hardware_tests.registry import list_all_tests
 from burnin.management.scaffold import edits, recordings
 from burnin.management.scaffold.changes import write_all
@@ -46,6 +47,7 @@ def write_new_test(root: Path, slug: str) -> list[str]:
     """
     _refuse_no_checkout(root)
     names = names_of(slug, [test.slug for test in list_all_tests()])
+    _refuse_unreadable(root)
     edited = {name: text.encode() for name, text in _edited(root, names).items()}
     new = dict(_new(root, names))
     for name in new:
@@ -63,6 +65,14 @@ def _refuse_no_checkout(root: Path) -> None:
             f"{root} is no source checkout ({missing[0]} is not there): run this in a clone of "
             "the repository"
         )
+
+
+def _refuse_unreadable(root: Path) -> None:
+    for name in (THRESHOLDS, STALE):
+        try:
+            parse((root / name).read_text(), name)
+        except BadYaml as error:
+            raise ScaffoldRefused(f"{error}; mend it, then ask again") from None
 
 
 def _edited(root: Path, names: Names) -> dict[str, str]:

@@ -177,6 +177,17 @@ def test_a_number_of_nodes_that_cannot_be_is_refused(admin: Client, odd: str) ->
     assert f"“{odd:.40}” nodes cannot be meant: give 2 to 100,000." in said
 
 
+@pytest.mark.parametrize("field", ["disk_space__source", "disk_space__fingerprint", "reason"])
+def test_words_are_refused_rather_than_cut(admin: Client, field: str) -> None:
+    before = limits_in_force(Slugs.NODE_HEALTH, ON).version
+
+    refused = admin.post(EDIT, _posted(**{"disk_space__value": "12.5", field: "w" * 1001}))
+
+    assert refused.status_code == 400
+    assert "1,001 characters are too many: keep it to 1,000." in refused.content.decode()
+    assert limits_in_force(Slugs.NODE_HEALTH, ON).version == before
+
+
 def test_a_limit_can_be_that_of_another_number_of_nodes(admin: Client) -> None:
     slug, on = Slugs.NCCL_ALL_REDUCE, "h200-8x"
     page = f"/tests/{slug}/limits/{on}/"

@@ -256,6 +256,7 @@ BROKEN: dict[str, tuple[Callable[[], None], ...]] = {
         lambda: _gpus(0, "AMD"),
         lambda: _gpus(None, "AMD"),
     ),
+    "fleet_gpu_maker_is_known": (lambda: _gpus(8, "Intel"),),
     "fleet_site_access_once": (lambda: _access_twice(make_site()),),
     "fleet_access_to_all_sites_once": (lambda: _access_twice(None),),
     "burnin_one_trouble_per_workload": (_trouble_twice,),

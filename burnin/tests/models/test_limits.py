@@ -138,11 +138,13 @@ def test_an_edit_of_another_shape_is_refused(changes: dict[str, dict[str, object
         add_operators_version(Slugs.NODE_HEALTH, ON, changes, by=ANN, reason="why not", now=NOW)
 
 
-def test_an_edit_needs_a_reason_a_known_test_and_a_known_class() -> None:
+def test_an_edit_needs_a_reason_a_change_a_known_test_and_a_known_class() -> None:
     load_shipped()
 
     with pytest.raises(BadThresholds, match="needs a reason"):
         add_operators_version(Slugs.NODE_HEALTH, ON, EDIT, by=ANN, reason=" ", now=NOW)
+    with pytest.raises(BadThresholds, match="nothing changes in the limits of"):
+        add_operators_version(Slugs.NODE_HEALTH, ON, {}, by=ANN, reason="x", now=NOW)
     with pytest.raises(UnknownSlug, match=r"did you mean single-node\.node-health"):
         add_operators_version("single-node.node-healt", ON, EDIT, by=ANN, reason="x", now=NOW)
     with pytest.raises(NoThresholds, match="no resource class 'h100'"):

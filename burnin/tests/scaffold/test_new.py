@@ -210,6 +210,21 @@ def test_outside_a_source_tree_it_is_refused(settings: Settings, tmp_path: Path)
     )
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["burnin/hardware_tests/thresholds/thresholds.yaml", "burnin/stale_test_operations.yaml"],
+)
+def test_a_list_that_cannot_be_read_is_mended_first(small_tree: Path, name: str) -> None:
+    with (small_tree / name).open("a") as file:
+        file.write("  half: [a\n")
+    before = files_of(small_tree)
+
+    with pytest.raises(ScaffoldRefused, match=rf"^{name}: cannot be read: .*; mend it, then"):
+        write_new_test(small_tree, "single-node.my-check")
+
+    assert files_of(small_tree) == before
+
+
 def test_lists_that_were_rebuilt_by_hand_are_not_guessed_at(small_tree: Path) -> None:
     registry = small_tree / "runner/registry.py"
     registry.write_text(registry.read_text().replace("EXECUTORS", "RUNS"))

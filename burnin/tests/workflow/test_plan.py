@@ -132,6 +132,18 @@ def test_a_time_that_outlives_its_upload_urls_is_refused() -> None:
     assert "more than 7 days" in said
 
 
+def test_a_time_in_which_the_work_cannot_end_is_refused() -> None:
+    hub = make_hub()
+    stress = StepRequest(Slugs.MEMORY_STRESS, timeout_minutes=10, params={"duration_s": 200})
+
+    assert refusal(hub, replace(stress, iterations=3)) == (
+        "single-node.memory-stress cannot end in time: 3 x duration_s 200 does not fit into "
+        "timeout_minutes 10; raise it, or shorten the duration"
+    )
+    hub.plan(replace(stress, iterations=2))
+    assert Job.objects.exists()
+
+
 def test_a_class_without_limits_is_refused() -> None:
     hub = make_hub("n1")
     Node.objects.update(resource_class=a_class("b200"))
@@ -139,7 +151,7 @@ def test_a_class_without_limits_is_refused() -> None:
     assert "single-node.hello-world" in refusal(hub)
 
 
-GPU_STEP = {"slug": Slugs.GPU_BURN, "stage": 2}
+GPU_STEP = {"slug": Slugs.GPU_BURN, "stage": 2, "timeout_minutes": 30}
 
 
 def _of_class(name: str, *nodes: str) -> None:
@@ -244,7 +256,7 @@ def test_a_check_that_was_asked_for_by_name_is_asked_of_every_node() -> None:
 
 
 def test_a_test_that_was_asked_for_by_name_is_refused_where_its_hardware_is_not() -> None:
-    said = refusal(make_hub("n1"), StepRequest(Slugs.GPU_BURN, timeout_minutes=5))
+    said = refusal(make_hub("n1"), StepRequest(Slugs.GPU_BURN, timeout_minutes=30))
 
     assert "needs GPUs of AMD or NVIDIA, and nodes of cpu-generic have no GPUs" in said
 
