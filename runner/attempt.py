@@ -8,9 +8,9 @@ import time
 
 from runner.claim import claim_attempt
 from runner.contract.artifacts import CUSTOM, METADATA, STARTED, STDERR, STDOUT
-from runner.contract.wire import SCHEMA, ExitCode, Outcome
+from runner.contract.wire import SCHEMA, ExitCode, Outcome, margin_s
 from runner.documents import write_json
-from runner.endings import CannotRun, EndedEarly, Endings, margin_s
+from runner.endings import CannotRun, EndedEarly, Endings
 from runner.facts import job_facts
 from runner.workspace import WorkspaceManager
 

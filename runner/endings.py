@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 
-from runner.contract.wire import Outcome
+from runner.contract.wire import Outcome, margin_s
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,11 +23,6 @@ class EndedEarly(BaseException):
     def __init__(self, outcome: str, reason: str) -> None:
         super().__init__(reason)
         self.outcome, self.reason = outcome, reason
-
-
-def margin_s(time_limit_s: float) -> float:
-    """Return the seconds before Slurm's limit at which we end, to pack and upload in peace."""
-    return min(max(30.0, time_limit_s * 0.05), 300.0, time_limit_s * 0.25)
 
 
 class Endings:

@@ -1,4 +1,4 @@
-"""One PUT over HTTP/1.1. `http.client` reads `email` and `ssl` first: a quarter of our start."""
+"""One PUT over HTTP/1.1. `http.client` reads `email` and `ssl` first, a quarter of our start."""
 
 from __future__ import annotations
 
@@ -44,7 +44,10 @@ def put(url: str, body: Body, size_bytes: int, *, timeout_s: float) -> int:
 
 def _connected(parts: SplitResult, timeout_s: float) -> socket.socket:
     host = parts.hostname or ""
-    plain = socket.create_connection((host, parts.port or PORTS[parts.scheme]), timeout_s)
+    try:
+        plain = socket.create_connection((host, parts.port or PORTS[parts.scheme]), timeout_s)
+    except UnicodeError:
+        raise OSError("the store's address is no host name") from None
     plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if parts.scheme == "http":
         return plain
@@ -77,21 +80,33 @@ def _request(parts: SplitResult, body: Body, size_bytes: int) -> Iterator[bytes]
 
 
 def _authority(parts: SplitResult) -> str:
-    """Return host and port as presigned: a signature covers them, without a port that is usual."""
-    host, _, port = parts.netloc.rpartition(":")
-    return host if port == str(PORTS[parts.scheme]) else parts.netloc
+    """Return host and port as they were signed: in lower case, and without a usual port."""
+    name = parts.hostname or ""
+    host = f"[{name}]" if ":" in name else name
+    return host if parts.port in (None, PORTS[parts.scheme]) else f"{host}:{parts.port}"
 
 
 def _status(answer: IO[bytes]) -> int:
     """Return the final status; before it may come interim ones, each with its headers."""
-    for _ in range(MOST_LINES):
-        words = answer.readline(LONGEST_LINE_BYTES).split(None, 2)
-        if not words:
-            break
-        if not words[0].startswith(b"HTTP/1.") or len(words) < 2 or not words[1].isdigit():
+    is_status = True
+    for line in _lines(answer):
+        if not is_status:
+            is_status = not line.strip()
+            continue
+        version, _, rest = line.partition(b" ")
+        code = rest[:4].strip()
+        if not version.startswith(b"HTTP/1.") or len(code) != 3 or not code.isdigit():
             raise NoAnswer("the store's answer is not HTTP/1.1")
-        if not words[1].startswith(b"1"):
-            return int(words[1])
-        while answer.readline(LONGEST_LINE_BYTES).strip():
-            pass
+        if not code.startswith(b"1"):
+            return int(code)
+        is_status = False
     raise NoAnswer("the store closed the connection without an answer")
+
+
+def _lines(answer: IO[bytes]) -> Iterator[bytes]:
+    for _ in range(MOST_LINES):
+        line = answer.readline(LONGEST_LINE_BYTES)
+        if not line:
+            return
+        yield line
+    raise NoAnswer("the store's answer has no end")

@@ -1,7 +1,7 @@
 """Imports from the bundle that compile each module once.
 
 To say what a module's file is called, zipimporter compiles it, and once more to run it:
-https://github.com/python/cpython/issues/141276. That was a fifth of our start.
+https://github.com/python/cpython/issues/141276. That was 13 of the 88 ms of our start.
 """
 
 from __future__ import annotations

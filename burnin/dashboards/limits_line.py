@@ -10,8 +10,9 @@ from typing import Any
 from django.http import QueryDict
 
 from burnin.hardware_tests.metrics import MetricDeclaration
-from burnin.hardware_tests.thresholds.entry import LONGEST_TEXT, MOST_NODES
+from burnin.hardware_tests.thresholds.entry import MOST_NODES
 from burnin.hardware_tests.thresholds.schema import Standing
+from burnin.models.limits import LONGEST_TEXT
 
 CONFIDENCES = (
     ("A", "A: the number stands in the source"),

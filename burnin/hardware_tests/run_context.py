@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from burnin.hardware_tests.params import TestParams
-from runner.contract.wire import AttemptToken
+from runner.contract.wire import AttemptToken, margin_s
 
 LONGEST_LIFE_MINUTES = 7 * 24 * 60  # an upload URL lives no longer
 DEADLINE_MARGIN_MINUTES = 30
@@ -65,12 +65,13 @@ class RunContext:
 
 
 def refuse_too_short(context: RunContext, *, slug: str, params: TestParams) -> None:
-    """Raise BadRunContext if Slurm would end the run before its own durations are over."""
-    duration_s = int(params.resolved().get("duration_s", 0))
-    if context.iterations * duration_s >= context.timeout_minutes * 60:
+    """Raise BadRunContext if the runner would have to end the workload before its durations do."""
+    duration_s, limit_s = int(params.resolved().get("duration_s", 0)), context.timeout_minutes * 60
+    if context.iterations * duration_s >= limit_s - margin_s(limit_s):
         raise BadRunContext(
             f"{slug} cannot end in time: {context.iterations} x duration_s {duration_s} does not "
-            f"fit into timeout_minutes {context.timeout_minutes}; raise it, or shorten the duration"
+            f"fit into timeout_minutes {context.timeout_minutes}, whose last {margin_s(limit_s):g} "
+            "s are for the results; raise it, or shorten the duration"
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -28,6 +28,7 @@ from burnin.models.text import storable, storable_json
 from burnin.models.threshold import ThresholdOrigin, ThresholdVersion
 from fleet.models import HardwareUnstated, ResourceClass
 
+LONGEST_TEXT = 1000  # of characters, of a source or a reason
 Stated = Mapping[str, Mapping[str, Any]]  # by metric: value, source, confidence, … as in the YAML
 
 
@@ -86,14 +87,15 @@ def add_operators_version(
     test = get_test_class(slug)
     if not reason.strip():
         raise BadThresholds(f"a change of limits of {slug} needs a reason")
-    if not changes:
-        raise BadThresholds(f"nothing changes in the limits of {slug}: name a metric to change")
+    _refuse_long(slug, changes)
     with transaction.atomic():
         kept = _locked_class(resource_class)
         _refuse_unfit(test, kept)
         base = _deciding(slug, resource_class)
         _refuse_if_overtaken(base, based_on)
         bounds = {**(base.bounds if base else {}), **changes}
+        if base and bounds == base.bounds:
+            raise BadThresholds(f"nothing changes in the limits of {slug}: {base.label} says this")
         edits = ThresholdVersion.objects.filter(
             slug=slug, resource_class=kept, origin=ThresholdOrigin.OPERATOR
         )
@@ -144,6 +146,26 @@ def difference(before: ThresholdVersion, after: ThresholdVersion) -> list[Change
         for name in names
         if before.bounds.get(name) != after.bounds.get(name)
     ]
+
+
+def _refuse_long(slug: str, changes: Stated) -> None:
+    longest = max(map(len, _texts(changes)), default=0)
+    if longest > LONGEST_TEXT:
+        raise BadThresholds(
+            f"the limits of {slug} would say {longest:,} characters of one thing: "
+            f"keep it to {LONGEST_TEXT:,}"
+        )
+
+
+def _texts(stated: object) -> Iterator[str]:
+    if isinstance(stated, str):
+        yield stated
+    elif isinstance(stated, Mapping):
+        for each in stated.values():
+            yield from _texts(each)
+    elif isinstance(stated, list | tuple):
+        for each in stated:
+            yield from _texts(each)
 
 
 def _refuse_if_overtaken(base: ThresholdVersion | None, based_on: int | None) -> None:

@@ -37,6 +37,14 @@ class Outcome:
     INTERRUPTED = "interrupted"
 
 
+def margin_s(time_limit_s: float) -> float:
+    """Return the seconds before Slurm's limit at which the runner ends its workload.
+
+    It needs them to pack and upload in peace.
+    """
+    return min(max(30.0, time_limit_s * 0.05), 300.0, time_limit_s * 0.25)
+
+
 class AttemptToken:
     """One Slurm job of one run. Everything that names an attempt is derived here."""
 

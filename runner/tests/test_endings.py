@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runner.endings import margin_s
+from runner.contract.wire import margin_s
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ import socket
 import ssl
 import subprocess
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -26,10 +25,14 @@ class Conversation:
         self.head, self.body = "", b""
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
-        self._thread = threading.Thread(target=self._converse)
+        self._thread = threading.Thread(target=self._accept)
 
-    def _converse(self) -> None:
+    def _accept(self) -> None:
         plain, _ = self._listener.accept()
+        with suppress(ssl.SSLError):  # of a client that does not trust us
+            self._converse(plain)
+
+    def _converse(self, plain: socket.socket) -> None:
         with self._trust.wrap_socket(plain, server_side=True) if self._trust else plain as client:
             with client.makefile("rb") as said:
                 self.head = "".join(line.decode() for line in iter(said.readline, b"\r\n"))
@@ -69,6 +72,8 @@ def test_the_request_is_what_was_presigned() -> None:
         ("http://store.example:80/k", "store.example"),
         ("https://store.example:443/k", "store.example"),
         ("https://store.example:80/k", "store.example:80"),
+        ("http://MinIO.lan:9000/k", "minio.lan:9000"),
+        ("http://store.example:/k", "store.example"),
         ("http://[::1]/k", "[::1]"),
         ("http://[::1]:9000/k", "[::1]:9000"),
     ],
@@ -105,13 +110,23 @@ def test_the_final_status_counts(answer: bytes) -> None:
         (b"SSH-2.0-OpenSSH_9.2\r\n", "is not HTTP/1.1"),
         (b"HTTP/1.1 OK\r\n\r\n", "is not HTTP/1.1"),
         (b"HTTP/2 200\r\n\r\n", "is not HTTP/1.1"),
+        (b"HTTP/1.1 20 OK\r\n\r\n", "is not HTTP/1.1"),
+        (b"HTTP/1.1 1000\r\n\r\n", "is not HTTP/1.1"),
+        (b"HTTP/1.1 " + b"2" * 5000 + b"\r\n\r\n", "is not HTTP/1.1"),
         (b"x" * 200_000, "is not HTTP/1.1"),
-        (b"HTTP/1.1 100 Continue\r\n\r\n" * 2000, "closed the connection without an answer"),
+        (b"HTTP/1.1 100 Continue\r\n\r\n" * 2000, "has no end"),
+        (b"HTTP/1.1 100\r\n" + b"a: b\r\n" * 2000, "has no end"),
     ],
 )
 def test_what_is_no_answer_is_an_error(answer: bytes, sentence: str) -> None:
     with Conversation(answer) as store, pytest.raises(NoAnswer, match=sentence):
         send(f"http://127.0.0.1:{store.port}/k")
+
+
+@pytest.mark.parametrize("host", ["a..b", "a" * 64 + ".example"])
+def test_what_is_no_host_name_is_an_error_of_the_network(host: str) -> None:
+    with pytest.raises(OSError, match="the store's address is no host name"):
+        send(f"http://{host}/k")
 
 
 def test_a_file_that_became_shorter_is_not_sent_as_if_whole() -> None:
@@ -131,17 +146,34 @@ def test_a_file_that_grew_is_sent_up_to_the_size_that_was_told() -> None:
 def test_a_store_is_trusted_by_the_certificates_of_the_node(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with certified(tmp_path) as (trust, certificate):
-        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-        with Conversation(b"HTTP/1.1 200 OK\r\n\r\n", trust=trust) as store:
-            assert send(f"https://localhost:{store.port}/k") == 200
+    trust, certificate = certified(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+
+    with Conversation(b"HTTP/1.1 200 OK\r\n\r\n", trust=trust) as store:
+        assert send(f"https://localhost:{store.port}/k") == 200
 
     assert store.body == BODY
 
 
-@contextmanager
-def certified(directory: Path) -> Iterator[tuple[ssl.SSLContext, Path]]:
-    """Yield what serves as `localhost` by TLS, and the certificate that vouches for it."""
+@pytest.mark.parametrize(("host", "is_vouched_for"), [("localhost", False), ("127.0.0.1", True)])
+def test_a_store_that_is_another_gets_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: str, *, is_vouched_for: bool
+) -> None:
+    trust, certificate = certified(tmp_path)
+    if is_vouched_for:
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+
+    with (
+        Conversation(b"HTTP/1.1 200 OK\r\n\r\n", trust=trust) as store,
+        pytest.raises(ssl.SSLCertVerificationError),
+    ):
+        send(f"https://{host}:{store.port}/k")
+
+    assert store.head == ""
+
+
+def certified(directory: Path) -> tuple[ssl.SSLContext, Path]:
+    """Return what serves as `localhost` by TLS, and the certificate that vouches for it."""
     key, certificate = directory / "key.pem", directory / "certificate.pem"
     make = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
     files = ["-nodes", "-days", "2", "-keyout", str(key), "-out", str(certificate)]
@@ -149,4 +181,4 @@ def certified(directory: Path) -> Iterator[tuple[ssl.SSLContext, Path]]:
     subprocess.run([*make, *files, *subject], check=True, capture_output=True, timeout=60)
     trust = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     trust.load_cert_chain(certificate, key)
-    yield trust, certificate
+    return trust, certificate

@@ -35,7 +35,6 @@ FABRIC_FACTS: Mapping[str, tuple[type, ...]] = {
     "mnnvl": (bool,),
 }
 MOST_NODES = 100_000
-LONGEST_TEXT = 1000  # of characters, in a source or a reason
 
 
 class HasThresholds(Protocol):
@@ -195,11 +194,6 @@ def _text(entry: Entry, name: str, key: str) -> str:
     text = entry.stated.get(key)
     if not isinstance(text, str) or not text.strip():
         raise BadThresholds(f"{entry.where}: {name} must say its {key} in words")
-    if len(text) > LONGEST_TEXT:
-        raise BadThresholds(
-            f"{entry.where}: the {key} of {name} has {len(text):,} characters: "
-            f"keep it to {LONGEST_TEXT:,}"
-        )
     return text.strip()
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from burnin.hardware_tests.params import parse_params
 from burnin.hardware_tests.registry import get_test_class
 from burnin.hardware_tests.resource_classes import hardware_of
-from burnin.hardware_tests.run_context import BadRunContext, RunContext
+from burnin.hardware_tests.run_context import BadRunContext, RunContext, refuse_too_short
 from burnin.slurm import hostlist
 from burnin.workflow.render import Order
 from runner.contract.wire import AttemptToken
@@ -49,6 +49,7 @@ def order_from(options: dict[str, Any]) -> Order:
     resource_class = options["resource_class"] or DEFAULT_RESOURCE_CLASS
     test_class.load_thresholds(resource_class)
     params = parse_params(test_class, options["params"])
+    refuse_too_short(context, slug=test_class.slug, params=params)
     test = test_class()
     test.make_batch_config(context)  # refuses more nodes than the test is for
     return Order(test, params, context, hardware_of(resource_class))

@@ -245,6 +245,7 @@ def test_a_preset_is_written_with_its_steps(operator: Client) -> None:
         ({"params": '{"duration": 90}'}, "there is no param"),
         ({"params": '{"duration_s": 1}'}, "the params of single-node.memory-stress do not fit"),
         ({"timeout_minutes": 0}, "Ensure this value is greater than or equal to 1"),
+        ({"iterations": 10, "timeout_minutes": 10}, "memory-stress cannot end in time: 10 x dur"),
         ({"timeout_minutes": 99_999}, "the timeout in minutes must be between 1 and 10080"),
     ],
 )

@@ -46,6 +46,10 @@ def no_slurm(monkeypatch: pytest.MonkeyPatch) -> None:
         ((*HELLO, "--nodelist", "n[1-99999999]"), r"names 99,999,999 nodes; at most 10,000"),
         ((*HELLO, "--nodelist", "n1,n[1-2]"), r"names n1 more than once"),
         ((*STRESS, "--timeout", "0"), r"timeout in minutes"),
+        (
+            (*STRESS, "--timeout", "1", "--params", '{"duration_s": 50}'),
+            r"cannot end in time: 1 x duration_s 50 does not fit into timeout_minutes 1, whose",
+        ),
         ((*HELLO, "--resource-class", "h100-sxm9"), r"no resource class 'h100-sxm9'.*cpu-generic"),
         ((*HELLO, "--nodes", "2"), r"a single-node test runs on one node a job, not on 2"),
         ((*HELLO, "--nodelist", "n[1-2]"), r"a single-node test runs on one node a job, not on 2"),

@@ -111,6 +111,7 @@ def test_a_preset_that_an_operator_edited_is_kept_and_named() -> None:
         ("duration_s: 90", "duration_s: 1", "step 2: the params of single-node.memory-stress do"),
         ("timeout_minutes: 10,", "timeout_minutes: 0,", "steps.1.timeout_minutes: Input should be"),
         ("timeout_minutes: 10,", "timeout_minutes: ten,", "steps.1.timeout_minutes: Input should"),
+        ("timeout_minutes: 10,", "timeout_minutes: 1,", "step 2: single-node.memory-stress cannot"),
         ("timeout_minutes: 10,", "timeout_minutes: 99999,", "step 2: the timeout in minutes must"),
         ("stage: 2,", "stage: 2, stages: 3,", "steps.1.stages: Extra inputs are not permitted"),
         ("accepts: [h100]", "accepts: [h200]", "preset burn: there is no resource class 'h200'"),

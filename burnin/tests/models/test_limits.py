@@ -1,6 +1,7 @@
 """Limits are versions: what a release ships, what operators say, and which of them decides."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -145,10 +146,31 @@ def test_an_edit_needs_a_reason_a_change_a_known_test_and_a_known_class() -> Non
         add_operators_version(Slugs.NODE_HEALTH, ON, EDIT, by=ANN, reason=" ", now=NOW)
     with pytest.raises(BadThresholds, match="nothing changes in the limits of"):
         add_operators_version(Slugs.NODE_HEALTH, ON, {}, by=ANN, reason="x", now=NOW)
+    standing = limits_in_force(Slugs.NODE_HEALTH, ON).version.bounds
+    with pytest.raises(BadThresholds, match=r"shipped:\S+ says this"):
+        add_operators_version(Slugs.NODE_HEALTH, ON, standing, by=ANN, reason="x", now=NOW)
     with pytest.raises(UnknownSlug, match=r"did you mean single-node\.node-health"):
         add_operators_version("single-node.node-healt", ON, EDIT, by=ANN, reason="x", now=NOW)
     with pytest.raises(NoThresholds, match="no resource class 'h100'"):
         add_operators_version(Slugs.NODE_HEALTH, "h100", EDIT, by=ANN, reason="x", now=NOW)
+
+
+@pytest.mark.parametrize("entry", [{"source": "s" * 1001}, {"by_fabric": [{"source": "s" * 1001}]}])
+def test_an_edit_is_short_and_what_was_said_before_the_rule_still_stands(
+    entry: dict[str, Any],
+) -> None:
+    load_shipped()
+    changes = {"disk_space": {**EDIT["disk_space"], **entry}}
+
+    with pytest.raises(BadThresholds, match="1,001 characters of one thing: keep it to 1,000"):
+        add_operators_version(Slugs.NODE_HEALTH, ON, changes, by=ANN, reason="x", now=NOW)
+
+    version = _edit()
+    long = {**version.bounds["disk_space"], "source": "s" * 1001}
+    ThresholdVersion.objects.filter(pk=version.pk).update(
+        bounds={**version.bounds, "disk_space": long}
+    )
+    assert limits_in_force(Slugs.NODE_HEALTH, ON).thresholds.bounds["disk_space"].value == 20
 
 
 def test_a_class_that_no_release_knows_needs_every_limit() -> None:
