@@ -1,21 +1,15 @@
 """`hardware_tests dispatch`: one test on a real cluster, followed to its verdict."""
 
-import signal
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import FrameType
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import OutputWrapper
 
 from burnin.management.hardware_tests import order, through_hub, unread, verdict
+from burnin.management.hardware_tests.interruptible import InterruptibleClock, interruptible
 from burnin.satellite.config import SiteConfig
 from burnin.workflow import wiring
 from burnin.workflow.author_loop import Loop, run_once
-
-STOPS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM", signal.SIGHUP: "SIGHUP"}
 
 
 def add_verbs(verbs: Any) -> None:
@@ -33,7 +27,7 @@ def dispatch(stdout: OutputWrapper, options: dict[str, Any]) -> int:
     site = None if name is None else wiring.own_site(name, sites_dir=settings.SITES_DIR)
     if site or name is None:
         return _dispatch_from_here(stdout, options, site)
-    with _interruptible() as clock:
+    with interruptible() as clock:
         return through_hub.dispatch(
             stdout,
             options,
@@ -51,7 +45,7 @@ def _dispatch_from_here(
     site = site or wiring.local_site(var_dir=settings.VAR_DIR)
     bundle = wiring.bundle(build_dir=settings.VAR_DIR / "bundles")
     stdout.write(f"{asked.test.slug} at site {site.name}, run {asked.token.run_id}")
-    with _interruptible() as clock:
+    with interruptible() as clock:
         loop = Loop(
             site=site,
             cluster=wiring.cluster(site),
@@ -66,28 +60,7 @@ def _dispatch_from_here(
     return verdict.EXIT_CODES[report.judgement.verdict]
 
 
-class _Clock(wiring.SystemClock):
-    """Sleeps until the time is over or somebody wants to stop."""
-
-    def __init__(self) -> None:
-        self.wanted = threading.Event()
-        self.words = ""
-
-    def sleep(self, seconds: float) -> None:
-        if self.wanted.is_set():
-            super().sleep(seconds)
-        else:
-            self.wanted.wait(seconds)
-
-    def stop(self, words: str) -> None:
-        self.words = words
-        self.wanted.set()
-
-    def why_stop(self) -> str:
-        return f"cancelled by the operator ({self.words})" if self.wanted.is_set() else ""
-
-
-def _tell(stdout: OutputWrapper, clock: _Clock, line: str) -> None:
+def _tell(stdout: OutputWrapper, clock: InterruptibleClock, line: str) -> None:
     """Print a line at once. Nobody is left to end a run whose output nobody reads: cancel it."""
     try:
         stdout.write(f"{clock.now():%H:%M:%S}  {line}")
@@ -95,29 +68,3 @@ def _tell(stdout: OutputWrapper, clock: _Clock, line: str) -> None:
     except BrokenPipeError:
         unread.write_no_more(stdout)
         clock.stop("nobody reads its output any more")
-
-
-@contextmanager
-def _interruptible() -> Iterator[_Clock]:
-    """The first Ctrl-C cancels the run and waits for Slurm's word; a second one ends us.
-
-    So does what ends a terminal, unless (like nohup) somebody had it ignored.
-    """
-    clock = _Clock()
-    before = {number: signal.getsignal(number) for number in STOPS}
-    heeded = [number for number in STOPS if before[number] is not signal.SIG_IGN]
-
-    def on_signal(number: int, frame: FrameType | None) -> None:
-        restore()
-        clock.stop(STOPS[signal.Signals(number)])
-
-    def restore() -> None:
-        for number in heeded:
-            signal.signal(number, before[number])
-
-    for number in heeded:
-        signal.signal(number, on_signal)
-    try:
-        yield clock
-    finally:
-        restore()

@@ -125,13 +125,13 @@ def test_a_limit_that_is_too_short_is_errored_not_failed(
 ) -> None:
     """The runner ends the tool before Slurm's minute is over, and has time to say so."""
     begun = time.monotonic()
-    long = asked(Slugs.MEMORY_STRESS, params='{"duration_s": 600}', timeout=1)
+    long = asked(Slugs.STORAGE, params='{"duration_s": 40}', timeout=1)  # in each of three phases
 
     said = hardware_tests(*long, "--site", place(cluster.local_toml))
 
     assert said.exit_code == 2, said
     assert said.stdout.splitlines()[-1].startswith("ERRORED (test): ")
-    assert "the time limit is too short" in said.stdout
+    assert "the time limit may be too short" in said.stdout
     assert time.monotonic() - begun < 600
 
 

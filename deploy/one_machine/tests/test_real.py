@@ -37,7 +37,7 @@ PresetStep.objects.filter(slug="single-node.memory-stress").update(params={"dura
 ONLY_MEMORY = """
 from burnin.models import PresetStep
 PresetStep.objects.exclude(slug="single-node.memory-stress").delete()
-PresetStep.objects.update(params={"duration_s": 600})
+PresetStep.objects.update(params={"duration_s": 560})
 """
 STANDING = """
 from burnin.models import NodeStanding
