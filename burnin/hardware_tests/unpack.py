@@ -9,6 +9,7 @@ from pathlib import Path
 
 MAX_MEMBERS = 10_000
 MAX_UNPACKED_BYTES = 1 << 30
+MAX_DEPTH = 50  # whoever removes a tree goes down it by recursion
 
 
 class TornArtifact(Exception):
@@ -59,6 +60,8 @@ def _refuse_odd(member: tarfile.TarInfo, names: set[str]) -> None:
     path = Path(member.name)
     if path.is_absolute() or ".." in path.parts:
         raise TornArtifact(f"custom artifact {member.name!r:.200} leaves its directory")
+    if len(path.parts) > MAX_DEPTH:
+        raise TornArtifact(f"custom artifact {member.name!r:.200} lies deeper than {MAX_DEPTH}")
     if member.isreg() and str(path) in names:
         raise TornArtifact(f"custom artifact {member.name!r:.200} stands there twice")
     names.add(str(path))

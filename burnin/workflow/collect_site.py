@@ -8,7 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import F, Q
+from django.db.models import Q
 
 from burnin.hardware_tests.worker_limits import WORKER_LIMITS
 from burnin.models import Attempt, RunNode, TestRun
@@ -23,13 +23,12 @@ from burnin.workflow.bells import Bell, Bells
 from burnin.workflow.conclude import Ended, conclude, give_up
 from burnin.workflow.ending import ending_of
 from burnin.workflow.gather import Gathered, gather
-from burnin.workflow.scratch import left_behind, scratch, working_on
+from burnin.workflow.scratch import scratch
 from burnin.workflow.site_queue import QueueUnreachable, SiteQueue
 from burnin.workflow.sites import why_silent
 from burnin.workflow.stages import advance_site
 from burnin.workflow.verdicts import Conclusion, write_conclusions
 from fleet.models import Site
-from runner.contract.wire import AttemptToken
 
 log = logging.getLogger(__name__)
 
@@ -63,8 +62,6 @@ def collect_site(
     the store is asked. `clock` tells the time: a batch may take minutes.
     """
     now = clock()
-    for token in filter(None, map(AttemptToken.parse, left_behind())):
-        _count_worker_end(token, now)
     due = _due(site, now)
     if not due:
         return 0
@@ -106,24 +103,6 @@ def _read(runs: Sequence[TestRun]) -> list[Ended]:
     ]
 
 
-def _concluded(ended: Ended, gathered: Gathered) -> Conclusion:
-    if (ends := ended.attempt.worker_ends) >= WORKER_ENDS:
-        return give_up(ended, gathered, f"{ends} workers of the hub came to their end over it")
-    with working_on(gathered.directory, ended.token.comment):
-        return conclude(ended, gathered)
-
-
-def _count_worker_end(token: AttemptToken, now: datetime) -> None:
-    """Let others come first: what ended a worker may end the next, though not without end."""
-    run_id = uuid.UUID(token.run_id)
-    attempts = Attempt.objects.filter(run_id=run_id, number=token.attempt)
-    if attempts.update(worker_ends=F("worker_ends") + 1):
-        why = "a worker of the hub came to its end over it: others come first"
-        TestRun.objects.filter(pk=run_id, state=RunState.FINISHED).update(
-            carried_until=now + LEFT_ALONE_FOR, waits_because=why
-        )
-
-
 @dataclass(frozen=True)
 class _Collection:
     """A batch of a site's finished runs on its way to verdicts."""
@@ -143,10 +122,9 @@ class _Collection:
             match step:
                 case lateness.Judge():
                     try:
-                        conclusions.append(_concluded(ended, gathered))
+                        conclusions.append(conclude(ended, gathered))
                     except WORKER_LIMITS as limit:
-                        log.exception("run %s ended a worker", ended.run.pk, exc_info=limit)
-                        _count_worker_end(ended.token, self.clock())
+                        conclusions += self._after_an_end(ended, gathered, limit)
                         # the next tick advances the site
                         write_conclusions(self.site, conclusions, self.clock())
                         raise
@@ -206,6 +184,19 @@ class _Collection:
             ),
             now,
         )
+
+    def _after_an_end(
+        self, ended: Ended, gathered: Gathered, limit: BaseException
+    ) -> list[Conclusion]:
+        """Let others come first: what ended a worker may end the next, though not without end."""
+        ends = ended.attempt.worker_ends + 1
+        Attempt.objects.filter(pk=ended.attempt.pk).update(worker_ends=ends)
+        why = f"{ends} of {WORKER_ENDS} workers came to their end over it ({type(limit).__name__})"
+        log.error("run %s: %s", ended.run.pk, why)
+        if ends < WORKER_ENDS:
+            self._put_off(ended, for_=LEFT_ALONE_FOR, why=why)
+            return []
+        return [give_up(ended, gathered, why)]
 
     def _relay(self, ended: Ended, missing: Sequence[str]) -> None:
         """Have the satellite upload what the node could not, with URLs of its own."""

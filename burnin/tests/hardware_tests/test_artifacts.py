@@ -228,6 +228,8 @@ def test_oversized_metadata_is_not_read(attempt_directory: Path) -> None:
         (member("../evil", b"x"), "leaves its directory"),
         (member("a/../../evil", b"x"), "leaves its directory"),
         (member("toy.json", b"{}"), "stands there twice"),
+        (member("d/" * 1800 + "deep", b"x"), "lies deeper than 50"),
+        (member("d/" * 51, kind=tarfile.DIRTYPE), "lies deeper than 50"),
     ],
 )
 def test_an_odd_member_is_refused(attempt_directory: Path, odd: Any, sentence: str) -> None:
