@@ -1,6 +1,7 @@
 """Real clusters for every test that asks for one. What is missing fails; nothing is skipped."""
 
 import os
+import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -43,6 +44,8 @@ def _is_worker(config: pytest.Config) -> bool:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # by `nohup make test &`, for one
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if not _is_worker(config):
         temporary = Path(tempfile.gettempdir())
         testing.wipe_forsaken(temporary)

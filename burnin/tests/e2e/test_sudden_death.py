@@ -147,7 +147,16 @@ def test_the_web_dies_while_facts_arrive(stack: Stack, gate: Gate) -> None:
     watched.prove_once_each()
 
 
+def is_just_heard_of(stack: Stack) -> bool:
+    url = stack.services.database_url(stack.database)
+    with psycopg.connect(url) as connection:
+        query = "SELECT heartbeat_at > now() - interval '2 seconds' FROM fleet_site WHERE name = %s"
+        return connection.execute(query, (stack.site,)).fetchone() == (True,)
+
+
 def test_redis_dies_with_orders_in_its_queues(stack: Stack) -> None:
+    # A job is taken as long as its satellite has been heard of, though it be dead.
+    stack.wait(lambda: is_just_heard_of(stack), "the satellite is heard of")
     stack.kill("satellite", signal.SIGKILL)
     watched = Watched(stack)
     orders = f"site-{stack.site}:orders"
