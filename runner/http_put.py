@@ -33,13 +33,17 @@ def put(url: str, body: Body, size_bytes: int, *, timeout_s: float) -> int:
     """
     parts = urlsplit(url)
     with _connected(parts, timeout_s) as connection:
+        is_whole = True
         try:
             for block in _request(parts, body, size_bytes):
                 connection.sendall(block)
         except (BrokenPipeError, ConnectionResetError):
-            pass  # who refuses may close without reading on: the answer says why
+            is_whole = False  # who refuses may close without reading on: the answer says why
         with connection.makefile("rb") as answer:
-            return _status(answer)
+            status = _status(answer)
+    if status < 300 and not is_whole:
+        raise NoAnswer("the store took a part of the file for the whole")
+    return status
 
 
 def _connected(parts: SplitResult, timeout_s: float) -> socket.socket:

@@ -90,16 +90,16 @@ class Line:
             return {}
         if not self.gates:
             found = {"why": about_words(self.why, if_none="Say why it does not decide.")}
-            return {name: sentence for name, sentence in found.items() if sentence}
-        if not self.stated():
-            return {"value": "Give a bound, or choose that it never decides and say why."}
-        found = {
-            "value": self._about_value(),
-            "source": about_words(self.source, if_none="Say where the bound comes from."),
-            "confidence": "" if self.confidence in dict(CONFIDENCES) else "Choose A, B or C.",
-            "fingerprint": about_words(self.fingerprint, if_none=""),
-            "num_nodes": self._about_nodes(),
-        }
+        elif not self.stated():
+            found = {"value": "Give a bound, or choose that it never decides and say why."}
+        else:
+            found = {
+                "value": self._about_value(),
+                "source": about_words(self.source, if_none="Say where the bound comes from."),
+                "confidence": "" if self.confidence in dict(CONFIDENCES) else "Choose A, B or C.",
+                "fingerprint": about_words(self.fingerprint, if_none=""),
+                "num_nodes": self._about_nodes(),
+            }
         return {name: sentence for name, sentence in found.items() if sentence}
 
     def _about_value(self) -> str:

@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 
 from django.db.models import Q
 
-from burnin.hardware_tests.worker_limits import WORKER_LIMITS
 from burnin.models import Attempt, RunNode, TestRun
 from burnin.models.set_sql import Change, SetWriter
 from burnin.models.text import storable
@@ -123,8 +122,8 @@ class _Collection:
                 case lateness.Judge():
                     try:
                         conclusions.append(conclude(ended, gathered))
-                    except WORKER_LIMITS as limit:
-                        conclusions += self._after_an_end(ended, gathered, limit)
+                    except Exception as error:  # a limit of the worker, or a defect of ours
+                        conclusions += self._after_an_end(ended, gathered, error)
                         # the next tick advances the site
                         write_conclusions(self.site, conclusions, self.clock())
                         raise
@@ -185,13 +184,11 @@ class _Collection:
             now,
         )
 
-    def _after_an_end(
-        self, ended: Ended, gathered: Gathered, limit: BaseException
-    ) -> list[Conclusion]:
+    def _after_an_end(self, ended: Ended, gathered: Gathered, error: Exception) -> list[Conclusion]:
         """Let others come first: what ended a worker may end the next, though not without end."""
         ends = ended.attempt.worker_ends + 1
         Attempt.objects.filter(pk=ended.attempt.pk).update(worker_ends=ends)
-        why = f"{ends} of {WORKER_ENDS} workers came to their end over it ({type(limit).__name__})"
+        why = f"{ends} of {WORKER_ENDS} workers came to their end over it ({type(error).__name__})"
         log.error("run %s: %s", ended.run.pk, why)
         if ends < WORKER_ENDS:
             self._put_off(ended, for_=LEFT_ALONE_FOR, why=why)

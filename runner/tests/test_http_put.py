@@ -143,6 +143,24 @@ def test_a_file_that_grew_is_sent_up_to_the_size_that_was_told() -> None:
     assert store.body == BODY[:10]
 
 
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 200 OK\r\n\r\n", b"HTTP/1.1 403 No\r\n\r\n"])
+def test_a_part_is_never_taken_for_the_whole(
+    monkeypatch: pytest.MonkeyPatch, answer: bytes
+) -> None:
+    """The answer to a file of which the store has not read all is heard only if it is no."""
+    ours, theirs = socket.socketpair()
+    monkeypatch.setattr("runner.http_put._connected", lambda _parts, _timeout_s: ours)
+    theirs.sendall(answer)
+    theirs.shutdown(socket.SHUT_RD)  # what we send breaks the pipe
+
+    if b"200" in answer:
+        with pytest.raises(NoAnswer, match="a part of the file for the whole"):
+            send("http://store.example/k")
+    else:
+        assert send("http://store.example/k") == 403
+    theirs.close()
+
+
 def test_a_store_is_trusted_by_the_certificates_of_the_node(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

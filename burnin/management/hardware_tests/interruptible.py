@@ -24,10 +24,8 @@ class InterruptibleClock(SystemClock):
         self._woken, self._wake = os.pipe()
 
     def sleep(self, seconds: float) -> None:
-        if self._words:
-            super().sleep(seconds)
-        else:
-            select.select([self._woken], [], [], seconds)
+        if select.select([self._woken], [], [], seconds)[0]:
+            os.read(self._woken, 1)
 
     def stop(self, words: str) -> None:
         """Have the run cancelled and the next sleep end at once. Signal handlers may call this."""

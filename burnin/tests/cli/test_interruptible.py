@@ -70,6 +70,14 @@ def test_a_stop_wakes_who_sleeps_and_later_sleeps_are_whole() -> None:
     assert time.monotonic() - begun >= 0.05
 
 
+def test_a_stop_between_two_sleeps_is_not_slept_over() -> None:
+    with interruptible() as clock:
+        clock.stop("a test")
+        clock.sleep(60)
+
+        assert clock.why_stop()
+
+
 def test_a_second_ctrl_c_ends_us() -> None:
     with interruptible() as clock:
         signal.raise_signal(signal.SIGINT)

@@ -22,7 +22,10 @@ from burnin.workflow.collect_site import (
     WRITTEN_EVERY,
     collect_site,
 )
+from burnin.workflow.conclude import Ended, conclude
+from burnin.workflow.gather import Gathered
 from burnin.workflow.plan import StepRequest
+from burnin.workflow.verdicts import Conclusion
 
 pytestmark = pytest.mark.django_db
 
@@ -85,6 +88,29 @@ def test_what_brings_a_worker_to_its_end_is_left_alone_and_others_come_first(
     with pytest.raises(MemoryError):
         hub.collect()
     bad = TestRun.objects.get(members__node__name="n1")
+    assert (bad.state, bad.carried_until) == ("finished", hub.now + LEFT_ALONE_FOR)
+    hub.advance(CARRIED_FOR.total_seconds(), tick_s=60)
+    hub.collect()
+
+    assert sorted(TestRun.objects.values_list("verdict", flat=True)) == ["", "passed", "passed"]
+
+
+def test_a_defect_that_one_run_brings_out_does_not_hold_up_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hub = finished("n1", "n2", "n3")
+    bad = TestRun.objects.get(members__node__name="n1")
+
+    def defective(ended: Ended, gathered: Gathered) -> Conclusion:
+        if ended.run.pk == bad.pk:
+            raise RecursionError
+        return conclude(ended, gathered)
+
+    monkeypatch.setattr("burnin.workflow.collect_site.conclude", defective)
+
+    with pytest.raises(RecursionError):
+        hub.collect()
+    bad.refresh_from_db()
     assert (bad.state, bad.carried_until) == ("finished", hub.now + LEFT_ALONE_FOR)
     hub.advance(CARRIED_FOR.total_seconds(), tick_s=60)
     hub.collect()
