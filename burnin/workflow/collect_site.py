@@ -185,10 +185,10 @@ class _Collection:
         )
 
     def _after_an_end(self, ended: Ended, gathered: Gathered, error: Exception) -> list[Conclusion]:
-        """Let others come first: what ended a worker may end the next, though not without end."""
+        """Let others come first: what broke off may do so again, though not without end."""
         ends = ended.attempt.worker_ends + 1
         Attempt.objects.filter(pk=ended.attempt.pk).update(worker_ends=ends)
-        why = f"{ends} of {WORKER_ENDS} workers came to their end over it ({type(error).__name__})"
+        why = f"judging it broke off {ends} of {WORKER_ENDS} times ({type(error).__name__})"
         log.error("run %s: %s", ended.run.pk, why)
         if ends < WORKER_ENDS:
             self._put_off(ended, for_=LEFT_ALONE_FOR, why=why)

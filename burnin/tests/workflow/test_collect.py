@@ -135,7 +135,7 @@ def test_what_brings_worker_after_worker_to_its_end_is_errored(
 
     bad.refresh_from_db()
     assert (bad.verdict, bad.cause) == ("errored", "infrastructure")
-    assert bad.result.reason == "10 of 10 workers came to their end over it (MemoryError)"
+    assert bad.result.reason == "judging it broke off 10 of 10 times (MemoryError)"
 
 
 def test_a_slow_store_keeps_no_verdict_that_is_known_and_the_rest_stays_claimed(
