@@ -64,12 +64,16 @@ class RunContext:
         return self.max_wait_minutes + self.timeout_minutes + DEADLINE_MARGIN_MINUTES
 
 
-def refuse_too_short(context: RunContext, *, slug: str, params: TestParams) -> None:
+def refuse_too_short(
+    context: RunContext, *, slug: str, params: TestParams, timed_phases: int
+) -> None:
     """Raise BadRunContext if the runner would have to end the workload before its durations do."""
     duration_s, limit_s = int(params.resolved().get("duration_s", 0)), context.timeout_minutes * 60
-    if context.iterations * duration_s >= limit_s - margin_s(limit_s):
+    times = context.iterations * timed_phases
+    if times * duration_s >= limit_s - margin_s(limit_s):
+        each = f" ({timed_phases} in each iteration)" if timed_phases > 1 else ""
         raise BadRunContext(
-            f"{slug} cannot end in time: {context.iterations} x duration_s {duration_s} does not "
+            f"{slug} cannot end in time: {times} x duration_s {duration_s}{each} does not "
             f"fit into timeout_minutes {context.timeout_minutes}, whose last {margin_s(limit_s):g} "
             "s are for the results; raise it, or shorten the duration"
         )

@@ -76,7 +76,8 @@ class PresetStep(models.Model):
     def clean(self) -> None:
         """Refuse a test there is not, params it does not take, and times that no run can have."""
         try:
-            params = parse_params(get_test_class(self.slug), with_examples(self.params))
+            test = get_test_class(self.slug)
+            params = parse_params(test, with_examples(self.params))
         except UnknownSlug as error:
             raise ValidationError({"slug": str(error)}) from None
         except BadParams as error:
@@ -88,6 +89,6 @@ class PresetStep(models.Model):
                 timeout_minutes=self.timeout_minutes,
                 iterations=self.iterations,
             )
-            refuse_too_short(context, slug=self.slug, params=params)
+            refuse_too_short(context, slug=test.slug, params=params, timed_phases=test.timed_phases)
         except BadRunContext as error:
             raise ValidationError({"timeout_minutes": str(error)}) from None

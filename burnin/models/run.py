@@ -119,14 +119,16 @@ class TestRunManager(models.Manager["TestRun"]):
     ) -> list[TestRun]:
         """Take those runs in `state` that nobody carries; for that long others leave them alone.
 
-        A move ends the claim, and so does `release`.
+        A move ends the claim. One that ran out while `waits_because` is empty was ended by nobody:
+        whoever made it is gone.
         """
         rows = [{"id": run_id} for run_id in dict.fromkeys(run_ids)]
         free = Condition(
             "state = %s AND (carried_until IS NULL OR carried_until <= %s)",
             (("state", state.value), ("carried_until", now)),
         )
-        change = Change(free, constants={"carried_until": now + for_}, skip_locked=True)
+        carried = {"carried_until": now + for_, "waits_because": ""}
+        change = Change(free, constants=carried, skip_locked=True)
         with transaction.atomic(using=self.db):
             claimed = [found[0] for found in SetWriter(self.model, self.db).update(rows, change)]
         return list(self.filter(pk__in=claimed).select_related("job", "site"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -47,11 +47,13 @@ class Tracker:
         self._jobs: dict[AttemptToken, _Job] = {}
         self._ignored: set[AttemptToken] = set()
         self._looks = 0
+        self._all_told: Mapping[AttemptToken, Sequence[JobSnapshot]] | None = None
 
     def ignore(self, token: AttemptToken) -> None:
         """Say nothing of this job: it is our own."""
         with self._lock:
             self._ignored.add(token)
+            self._all_told = None
 
     def adopt(self, token: AttemptToken, job_id: str, *, at: datetime) -> None:
         """Follow this job from now on; of several with its token it is the one that counts."""
@@ -59,6 +61,7 @@ class Tracker:
             known = self._jobs.get(token)
             if known is None or known.job_id != job_id:
                 self._jobs[token] = _Job(job_id, since=at)
+                self._all_told = None
 
     def knows(self, token: AttemptToken) -> bool:
         with self._lock:
@@ -68,6 +71,8 @@ class Tracker:
         """Compare one successful look with what was told before."""
         look = Look()
         with self._lock:
+            if observation.snapshots == self._all_told:
+                return look
             self._looks += 1
             for token, snapshots in observation.snapshots.items():
                 if token in self._ignored:
@@ -77,10 +82,11 @@ class Tracker:
             unseen = [token for token, job in self._jobs.items() if job.seen_in_look != self._looks]
             for token in unseen:
                 self._miss_one(token, observation.at, look)
+            self._all_told = None if unseen or look.surplus else observation.snapshots
         return look
 
     def _see_one(
-        self, token: AttemptToken, snapshots: list[JobSnapshot], at: datetime, look: Look
+        self, token: AttemptToken, snapshots: Sequence[JobSnapshot], at: datetime, look: Look
     ) -> None:
         job = self._jobs.get(token)
         if job is not None and len(snapshots) == 1 and _is_same(job.snapshot, snapshots[0]):
@@ -166,7 +172,7 @@ def live_ids(snapshots: Iterable[JobSnapshot]) -> list[str]:
     return [each.job_id for each in snapshots if not is_over(each)]
 
 
-def _ours(snapshots: list[JobSnapshot], job: _Job | None) -> JobSnapshot:
+def _ours(snapshots: Sequence[JobSnapshot], job: _Job | None) -> JobSnapshot:
     """Return the job that was adopted; if none was, the oldest."""
     adopted = [each for each in snapshots if job is not None and each.job_id == job.job_id]
     return adopted[0] if adopted else in_order(snapshots)[0]

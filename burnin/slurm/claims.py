@@ -7,6 +7,7 @@ both within MinJobAge of the sbatch call, that do not show it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -81,7 +82,7 @@ def decide(unresolved: Unresolved, observation: Observation, facts: ClusterFacts
     return Wait(unresolved)
 
 
-def in_order(snapshots: list[JobSnapshot]) -> list[JobSnapshot]:
+def in_order(snapshots: Sequence[JobSnapshot]) -> list[JobSnapshot]:
     """Return a token's jobs, oldest first. Slurm's ids grow."""
     return sorted(snapshots, key=lambda job: int(job.job_id))
 

@@ -107,7 +107,7 @@ class Observation:
     """All our jobs that Slurm still knows. `at` is when the question was asked."""
 
     at: datetime
-    snapshots: dict[AttemptToken, list[JobSnapshot]]
+    snapshots: Mapping[AttemptToken, Sequence[JobSnapshot]]
 
 
 @dataclass(frozen=True)

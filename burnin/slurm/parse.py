@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import zip_longest
 
@@ -15,6 +15,7 @@ from runner.contract.wire import AttemptToken
 
 _KEY = re.compile(r"(?:^|\s)([A-Za-z][A-Za-z0-9_:/.-]*)=")
 _DURATION = re.compile(r"(?:(?:(\d+)-)?(\d+):)?(\d+):(\d+)")
+NUL = "\0"  # in no text of Slurm's: its strings end at one
 UNLIMITED = frozenset({"UNLIMITED", "INFINITE", "NONE"})
 
 
@@ -27,22 +28,26 @@ def _refuse_cut(text: str, what: str) -> None:
         raise UnreadableOutput(f"{what} was cut off")
 
 
-def squeue(text: str, *, mark: str, user: str) -> dict[AttemptToken, list[JobSnapshot]]:
-    """Return this user's jobs that carry one of our tokens, several per token if it is so."""
+def squeue(text: str, *, mark: str, user: str) -> Mapping[AttemptToken, Sequence[JobSnapshot]]:
+    """Return this user's jobs that carry one of our tokens, several per token if it is so.
+
+    A text that says what the one before said gets the same answer, whatever its mark.
+    """
     _refuse_cut(text, "squeue's output")
+    return _squeue_jobs(text.replace(NUL, "").replace(f"|{mark}|", NUL), user)
+
+
+@lru_cache(maxsize=1)
+def _squeue_jobs(marked: str, user: str) -> Mapping[AttemptToken, Sequence[JobSnapshot]]:
     found: dict[AttemptToken, list[JobSnapshot]] = {}
-    for line in text.splitlines():
-        snapshot = _squeue_line(line, f"|{mark}|", user)
+    for line in marked.splitlines():
+        job_id, has_mark, rest = line.partition(NUL)
+        if not has_mark or not job_id.isdecimal():
+            continue  # text of someone's comment that holds a newline
+        snapshot = _squeue_job(job_id, rest, user)
         if snapshot is not None:
             found.setdefault(snapshot.token, []).append(snapshot)
     return found
-
-
-def _squeue_line(line: str, mark: str, user: str) -> JobSnapshot | None:
-    job_id, has_mark, rest = line.partition(mark)
-    if not has_mark or not job_id.isdecimal():
-        return None  # text of someone's comment that holds a newline
-    return _squeue_job(job_id, rest, user)
 
 
 @lru_cache(maxsize=1 << 15)  # most of 10,000 lines are those of the look before

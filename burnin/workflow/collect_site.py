@@ -3,9 +3,9 @@
 import logging
 import shutil
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from django.db.models import Q
@@ -36,6 +36,7 @@ CARRIED_FOR = timedelta(minutes=3)
 WRITTEN_EVERY = timedelta(seconds=20)  # a slow store must not keep what is judged
 LEFT_ALONE_FOR = timedelta(minutes=15)  # others come first
 WORKER_ENDS = 10  # that one attempt may bring about
+WORKER_ENDED = "a worker ended while it carried this run"
 DOWNLOADS_AT_ONCE = 8
 DOWNLOADS_AHEAD = 2 * DOWNLOADS_AT_ONCE
 STORE_AWAY = timedelta(seconds=15)
@@ -66,7 +67,7 @@ def collect_site(
         return 0
     runs = TestRun.objects.claim(due, RunState.FINISHED, for_=CARRIED_FOR, now=now)
     collection = _Collection(site=site, store=store, queue=queue, clock=clock)
-    judged = collection.judge(_read(runs), held_until=now + CARRIED_FOR)
+    judged = collection.judge(_read(runs, due), held_until=now + CARRIED_FOR)
     if judged:
         advance_site(site, clock())
         bells.ring(Bell.DISPATCH, site.pk)
@@ -75,13 +76,15 @@ def collect_site(
     return judged
 
 
-def _due(site: Site, now: datetime) -> list[uuid.UUID]:
+def _due(site: Site, now: datetime) -> dict[uuid.UUID, bool]:
+    """Return the runs to be collected, and of each whether who carried it came to an end."""
     free = Q(carried_until=None) | Q(carried_until__lte=now)
-    runs = TestRun.objects.filter(free, site=site, state=RunState.FINISHED)
-    return list(runs.order_by("created_at").values_list("id", flat=True)[:RUNS_PER_BATCH])
+    runs = TestRun.objects.filter(free, site=site, state=RunState.FINISHED).order_by("created_at")
+    found = runs.values_list("id", "carried_until", "waits_because")[:RUNS_PER_BATCH]
+    return {run_id: until is not None and not why for run_id, until, why in found}
 
 
-def _read(runs: Sequence[TestRun]) -> list[Ended]:
+def _read(runs: Sequence[TestRun], was_dropped: Mapping[uuid.UUID, bool]) -> list[Ended]:
     by_id = {run.pk: run for run in runs}
     newest = Attempt.objects.filter(run_id__in=by_id).order_by("number").defer("script", "context")
     attempts = {each.run_id: each for each in newest}
@@ -97,9 +100,24 @@ def _read(runs: Sequence[TestRun]) -> list[Ended]:
             frozen_step=steps[run.job_id, run.step],
             node_names=tuple(each.node.name for each in members[run.pk]),
             resource_class=members[run.pk][0].node.resource_class.name,
+            is_suspect=was_dropped[run.pk] or attempts[run.pk].worker_ends > 0,
         )
         for run in runs
     ]
+
+
+@dataclass
+class _Verdicts:
+    """Those that are known, until they are written."""
+
+    site: Site
+    clock: Callable[[], datetime]
+    known: list[Conclusion] = field(default_factory=list)
+    written: int = 0
+
+    def write(self) -> None:
+        self.written += write_conclusions(self.site, self.known, self.clock())
+        self.known = []
 
 
 @dataclass(frozen=True)
@@ -113,31 +131,53 @@ class _Collection:
 
     def judge(self, batch: Sequence[Ended], *, held_until: datetime) -> int:
         """Judge what has come of the batch, held by us until then; return how many that were."""
-        judged, conclusions = 0, list[Conclusion]()
+        verdicts = _Verdicts(self.site, self.clock)
         write_at = self.clock() + WRITTEN_EVERY
         for ended, late, gathered in self._arrivals(batch):
             is_whole = not gathered.missing or gathered.refusal
             step = lateness.Judge() if is_whole else late
             match step:
                 case lateness.Judge():
-                    try:
-                        conclusions.append(conclude(ended, gathered))
-                    except Exception as error:  # a limit of the worker, or a defect of ours
-                        conclusions += self._after_an_end(ended, gathered, error)
-                        # the next tick advances the site
-                        write_conclusions(self.site, conclusions, self.clock())
-                        raise
+                    self._conclude(ended, gathered, verdicts)
                 case lateness.Wait():
                     self._put_off(ended, for_=step.for_, why=step.why)
                 case lateness.Relay():
                     self._relay(ended, gathered.missing)
             now = self.clock()
             if now >= write_at:
-                judged += write_conclusions(self.site, conclusions, now)
+                verdicts.write()
                 ids = [each.run.pk for each in batch]
                 TestRun.objects.prolong(ids, held_until, until=now + CARRIED_FOR)
-                conclusions, write_at, held_until = [], now + WRITTEN_EVERY, now + CARRIED_FOR
-        return judged + write_conclusions(self.site, conclusions, self.clock())
+                write_at, held_until = now + WRITTEN_EVERY, now + CARRIED_FOR
+        verdicts.write()
+        return verdicts.written
+
+    def _conclude(self, ended: Ended, gathered: Gathered, verdicts: _Verdicts) -> None:
+        """Judge it. What may end the worker is counted before it can, and others are written."""
+        if ended.attempt.worker_ends >= WORKER_ENDS:
+            verdicts.known.append(give_up(ended, gathered, _counted(ended, WORKER_ENDED)))
+            return
+        if ended.is_suspect:
+            verdicts.write()
+            self._count(ended, WORKER_ENDED)
+        try:
+            verdicts.known.append(conclude(ended, gathered))
+        except Exception as error:  # a limit of the worker, or a defect of ours
+            why = f"judging it broke off ({type(error).__name__})"
+            if not ended.is_suspect:
+                self._count(ended, why)
+            if ended.attempt.worker_ends >= WORKER_ENDS:
+                verdicts.known.append(give_up(ended, gathered, _counted(ended, why)))
+            verdicts.write()  # the next tick advances the site
+            raise
+
+    def _count(self, ended: Ended, why: str) -> None:
+        """Let others come first: what broke off may do so again, though not without end."""
+        ended.attempt.worker_ends += 1
+        ended.attempt.save(update_fields=["worker_ends"])
+        why = _counted(ended, why)
+        log.warning("run %s: %s", ended.run.pk, why)
+        self._put_off(ended, for_=LEFT_ALONE_FOR, why=why)
 
     def _arrivals(self, batch: Sequence[Ended]) -> Iterator[_Arrival]:
         """Yield what came, as it comes. Its files are gone once the next one is asked for."""
@@ -184,17 +224,6 @@ class _Collection:
             now,
         )
 
-    def _after_an_end(self, ended: Ended, gathered: Gathered, error: Exception) -> list[Conclusion]:
-        """Let others come first: what broke off may do so again, though not without end."""
-        ends = ended.attempt.worker_ends + 1
-        Attempt.objects.filter(pk=ended.attempt.pk).update(worker_ends=ends)
-        why = f"judging it broke off {ends} of {WORKER_ENDS} times ({type(error).__name__})"
-        log.error("run %s: %s", ended.run.pk, why)
-        if ends < WORKER_ENDS:
-            self._put_off(ended, for_=LEFT_ALONE_FOR, why=why)
-            return []
-        return [give_up(ended, gathered, why)]
-
     def _relay(self, ended: Ended, missing: Sequence[str]) -> None:
         """Have the satellite upload what the node could not, with URLs of its own."""
         urls = orders.upload_urls(self.store, self.site, ended.token, expires_s=RELAY_URLS_LIVE_S)
@@ -217,3 +246,7 @@ class _Collection:
         TestRun.objects.filter(pk=ended.run.pk, state=RunState.FINISHED).update(
             carried_until=self.clock() + for_, waits_because=storable(why, limit=500)
         )
+
+
+def _counted(ended: Ended, why: str) -> str:
+    return f"{why}, {ended.attempt.worker_ends} of {WORKER_ENDS} times"

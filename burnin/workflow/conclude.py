@@ -26,6 +26,7 @@ class Ended:
     frozen_step: Mapping[str, Any]  # as its job keeps it
     node_names: tuple[str, ...]
     resource_class: str
+    is_suspect: bool  # a worker came to its end while it carried this one, among others perhaps
 
     @property
     def token(self) -> AttemptToken:

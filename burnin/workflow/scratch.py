@@ -1,9 +1,10 @@
 """Room for the files of a batch while it is judged."""
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 
@@ -35,15 +36,42 @@ class Scratch:
         with self._lock:
             if is_small not in self._roots:
                 place = MEMORY if is_small and has_room(MEMORY) else None
-                made = tempfile.TemporaryDirectory(prefix=PREFIX, dir=place)
+                made = tempfile.TemporaryDirectory(prefix=_prefix(), dir=place)
                 self._roots[is_small] = Path(self._stack.enter_context(made))
             return self._roots[is_small]
 
 
 @contextmanager
 def scratch() -> Iterator[Scratch]:
+    remove_orphans()
     with ExitStack() as stack:
         yield Scratch(stack)
+
+
+def remove_orphans() -> None:
+    """Remove what workers left that were killed. Those of other containers are left alone."""
+    for place in {MEMORY, Path(tempfile.gettempdir())}:
+        for path in place.glob(f"{PREFIX}{_pid_namespace()}-*"):
+            pid, started_at = path.name.removeprefix(PREFIX).split("-")[1:3]
+            if _started_at(pid) != started_at:
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def _prefix() -> str:
+    """Name the process that a directory belongs to: process ids alone are used again."""
+    pid = str(os.getpid())
+    return f"{PREFIX}{_pid_namespace()}-{pid}-{_started_at(pid)}-"
+
+
+def _pid_namespace() -> int:
+    return Path("/proc/self/ns/pid").stat().st_ino
+
+
+def _started_at(pid: str) -> str:
+    """Return when a process began, in clock ticks since boot; "" if there is none."""
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    return ""
 
 
 def has_room(directory: Path) -> bool:

@@ -102,6 +102,7 @@ class Nvme(SingleNodeTest):
     slug = Slugs.NVME
     display_name = "NVMe drives"
     takes_s = 30
+    timed_phases = 2  # of each drive
     params_class = NvmeParams
     metrics_class = NvmeMetrics
     thresholds_class = NvmeThresholds
@@ -112,8 +113,8 @@ class Nvme(SingleNodeTest):
 
     @classmethod
     def expected_duration_s(cls, params: Mapping[str, Any]) -> int:
-        """Two phases on one drive after the other."""
-        return cls.takes_s + USUAL_DRIVES * 2 * int(params["duration_s"])
+        """One drive after the other."""
+        return cls.takes_s + USUAL_DRIVES * cls.timed_phases * int(params["duration_s"])
 
     def make_batch_config(self, context: RunContext) -> SlurmBatchConfig:
         return make_single_node_slurm_batch_config(context, gpus_per_node=0)

@@ -49,7 +49,9 @@ def order_from(options: dict[str, Any]) -> Order:
     resource_class = options["resource_class"] or DEFAULT_RESOURCE_CLASS
     test_class.load_thresholds(resource_class)
     params = parse_params(test_class, options["params"])
-    refuse_too_short(context, slug=test_class.slug, params=params)
+    refuse_too_short(
+        context, slug=test_class.slug, params=params, timed_phases=test_class.timed_phases
+    )
     test = test_class()
     test.make_batch_config(context)  # refuses more nodes than the test is for
     return Order(test, params, context, hardware_of(resource_class))

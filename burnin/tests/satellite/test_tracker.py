@@ -39,6 +39,25 @@ def test_a_job_is_not_missing_from_a_look_that_was_asked_before_it_was_submitted
     assert tracker.see(look(at_s=6)).missing == {"7": TOKEN}
 
 
+def test_a_job_adopted_between_two_looks_that_show_the_same_is_missing_from_the_second() -> None:
+    tracker, other = Tracker(), new_token()
+    tracker.see(look(snapshot("RUNNING")))
+    assert tracker.see(look(snapshot("RUNNING"), at_s=1)).missing == {}
+    tracker.adopt(other, "8", at=NOON + timedelta(seconds=2))
+
+    # A look that was asked before says nothing of it, nor of what comes after.
+    assert tracker.see(look(snapshot("RUNNING"), at_s=2)).missing == {}
+    assert tracker.see(look(snapshot("RUNNING"), at_s=3)).missing == {"8": other}
+    assert tracker.see(look(snapshot("RUNNING"), at_s=4)).missing == {"8": other}
+
+
+def test_a_second_job_is_ended_at_every_look_that_shows_it_alive() -> None:
+    tracker = Tracker()
+    both = (snapshot("RUNNING"), snapshot("RUNNING", job_id="8"))
+
+    assert [tracker.see(look(*both, at_s=at_s)).surplus for at_s in (0, 1)] == [["8"], ["8"]]
+
+
 def test_a_job_whose_end_was_told_is_forgotten_when_slurm_forgets_it() -> None:
     tracker = Tracker()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ def expected(name: str) -> dict[str, Any]:
     return found
 
 
-def squeue(*lines: str) -> dict[AttemptToken, list[JobSnapshot]]:
+def squeue(*lines: str) -> Mapping[AttemptToken, Sequence[JobSnapshot]]:
     return parse.squeue("".join(f"{line}\n" for line in lines), mark="m0", user="root")
 
 
@@ -79,6 +80,23 @@ def test_a_stranger_cannot_pass_a_job_off_as_ours() -> None:
     )
 
     assert jobs == {}
+
+
+def test_a_look_that_shows_what_the_one_before_did_has_its_answer() -> None:
+    line = f"7|{{}}|RUNNING|0|0|n1|root|None|{TOKEN.comment}\n"
+    first, again = (
+        parse.squeue(line.format(mark), mark=mark, user="root") for mark in ("m1", "m2")
+    )
+    moved = parse.squeue(line.format("m3").replace("n1", "n2"), mark="m3", user="root")
+
+    assert again is first
+    assert (first[TOKEN][0].node_list, moved[TOKEN][0].node_list) == ("n1", "n2")
+
+
+def test_the_mark_of_another_look_and_what_stands_for_marks_make_no_record() -> None:
+    forged = f"|RUNNING|0|0|n1|root|None|{TOKEN.comment}"
+
+    assert squeue(f"7|m1{forged}") == squeue(f"7\0{forged[1:]}") == {}
 
 
 @pytest.mark.parametrize(

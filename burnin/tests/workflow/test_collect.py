@@ -18,6 +18,7 @@ from burnin.workflow.bells import Silence
 from burnin.workflow.collect_site import (
     CARRIED_FOR,
     LEFT_ALONE_FOR,
+    STORE_AWAY,
     WORKER_ENDS,
     WRITTEN_EVERY,
     collect_site,
@@ -135,7 +136,66 @@ def test_what_brings_worker_after_worker_to_its_end_is_errored(
 
     bad.refresh_from_db()
     assert (bad.verdict, bad.cause) == ("errored", "infrastructure")
-    assert bad.result.reason == "judging it broke off 10 of 10 times (MemoryError)"
+    assert bad.result.reason == "judging it broke off (MemoryError), 10 of 10 times"
+
+
+class Killed(BaseException):
+    """Nothing of ours catches it, as nothing does when the kernel ends a worker."""
+
+
+def test_a_run_that_has_its_workers_killed_holds_up_no_other_and_is_errored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hub = finished("n1", "n2", "n3", steps=[ONCE])
+    extract_otherwise(monkeypatch, {"n1": Killed})
+    bad = TestRun.objects.get(members__node__name="n1")
+    others = TestRun.objects.exclude(pk=bad.pk)
+
+    for held_for in (CARRIED_FOR, CARRIED_FOR):
+        with pytest.raises(Killed):
+            hub.collect()
+        hub.advance(held_for.total_seconds())
+    bad.refresh_from_db()
+    assert bad.waits_because == "a worker ended while it carried this run, 1 of 10 times"
+    hub.collect()
+    assert [run.verdict for run in others] == ["passed", "passed"]
+
+    for _ in range(WORKER_ENDS - 1):
+        hub.advance(LEFT_ALONE_FOR.total_seconds(), tick_s=60)
+        with pytest.raises(Killed):
+            hub.collect()
+    hub.advance(LEFT_ALONE_FOR.total_seconds(), tick_s=60)
+    hub.collect()
+
+    bad.refresh_from_db()
+    assert (bad.verdict, bad.cause) == ("errored", "infrastructure")
+    assert bad.result.reason == "a worker ended while it carried this run, 10 of 10 times"
+
+
+def test_what_a_killed_worker_carried_besides_is_judged_as_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hub = finished("n1", "n2")
+    with monkeypatch.context() as first:
+        extract_otherwise(first, {"n1": Killed})
+        with pytest.raises(Killed):
+            hub.collect()
+    hub.advance(CARRIED_FOR.total_seconds())
+
+    assert hub.collect() == 2
+    assert set(TestRun.objects.values_list("verdict", flat=True)) == {"passed"}
+
+
+def test_a_run_that_was_put_off_is_not_taken_for_one_that_ends_workers() -> None:
+    hub = finished("n1")
+    for _ in range(3):
+        hub.store.is_reachable = False
+        hub.collect()
+        hub.advance(STORE_AWAY.total_seconds())
+    hub.store.is_reachable = True
+
+    assert hub.collect() == 1
+    assert TestRun.objects.get().attempts.get().worker_ends == 0
 
 
 def test_a_slow_store_keeps_no_verdict_that_is_known_and_the_rest_stays_claimed(

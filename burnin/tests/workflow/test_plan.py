@@ -144,6 +144,14 @@ def test_a_time_in_which_the_work_cannot_end_is_refused() -> None:
     assert Job.objects.exists()
 
 
+def test_a_time_in_which_not_every_phase_can_end_is_refused() -> None:
+    storage = StepRequest(Slugs.STORAGE, timeout_minutes=10, params={"duration_s": 290})
+
+    assert refusal(make_hub(), storage).startswith(
+        "single-node.storage cannot end in time: 2 x duration_s 290 (2 in each iteration) does not"
+    )
+
+
 def test_a_class_without_limits_is_refused() -> None:
     hub = make_hub("n1")
     Node.objects.update(resource_class=a_class("b200"))
