@@ -63,22 +63,21 @@ def gather(
     there, refusal = _sizes(store, site_name, token)
     directory = scratch.directory(token.directory, sum(there.values()))
     courier = secrets.token_hex(4)
-    kept = []
+    kept: list[KeptArtifact] = []
+    last_word = _last_word(token, directory)
     try:
-        for name in sorted(there, key=lambda name: name != contract.METADATA):
-            if name != contract.METADATA and may_wait and _lacks(token, directory, there):
-                break
-            kept.append(_keep(store, site_name, token, courier, directory / name))
+        if contract.METADATA in there:
+            kept.append(_keep(store, site_name, token, courier, directory / contract.METADATA))
+            last_word = _last_word(token, directory)
+        if not may_wait or last_word[1] <= set(there):
+            for name in sorted(set(there) - {contract.METADATA}):
+                kept.append(_keep(store, site_name, token, courier, directory / name))
     except ObjectMissing as error:
         refusal = refusal or f"an artifact vanished while it was collected: {error}"
     except ObjectTooLarge as error:
         refusal = refusal or f"an artifact is larger than it may be: {error}"
-    metadata, expected = _last_word(token, directory)
+    metadata, expected = last_word
     return Gathered(directory, tuple(kept), metadata, tuple(sorted(expected - set(there))), refusal)
-
-
-def _lacks(token: AttemptToken, directory: Path, there: Mapping[str, int]) -> bool:
-    return not _last_word(token, directory)[1] <= set(there)
 
 
 def _sizes(
