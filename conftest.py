@@ -116,9 +116,10 @@ def database(request: pytest.FixtureRequest, django_db_blocker: DjangoDbBlocker)
 
 
 @pytest.fixture(scope="session", autouse=True)
-def quick_passwords() -> Iterator[None]:
-    """Hashing a password takes a third of a second on purpose; tests make many users."""
-    with override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]):
+def quick_clients() -> Iterator[None]:
+    """Neither hash passwords slowly nor list the static files anew for each of many clients."""
+    hashers = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    with override_settings(PASSWORD_HASHERS=hashers, WHITENOISE_AUTOREFRESH=True):
         yield
 
 

@@ -41,8 +41,7 @@ class BaseTest(ABC):
     `fixed_knobs`, `recipe_version` and the versions of `fingerprint_tools` are what a threshold is
     calibrated against: change the recipe, raise its version. A test with `gpu_makers` runs on
     classes with such GPUs only. `container` names an image of the site; without one the tool comes
-    from PATH. `takes_s` is about how long one iteration takes beside what `duration_s` asks for;
-    at least `timed_phases` of it take `duration_s` each, one after the other.
+    from PATH. `takes_s` is about how long one iteration takes beside what `duration_s` asks for.
     A tool that says nothing for `silent_for_s` has hung; None if it says nothing before its end.
     """
 
@@ -57,7 +56,6 @@ class BaseTest(ABC):
     gpu_makers: ClassVar[frozenset[str]] = frozenset()
     container: ClassVar[str] = ""
     takes_s: ClassVar[int] = 0
-    timed_phases: ClassVar[int] = 1
     silent_for_s: ClassVar[float | None] = None
     stage: ClassVar[str] = ""
     is_abstract: ClassVar[bool] = True
@@ -101,9 +99,14 @@ class BaseTest(ABC):
         return artifact_collector.metadata.tools
 
     @classmethod
+    def timed_phases(cls, params: Mapping[str, Any]) -> int:
+        """Return how many phases of an iteration, at least, take `duration_s` one after another."""
+        return 1
+
+    @classmethod
     def expected_duration_s(cls, params: Mapping[str, Any]) -> int:
         """Return about how many seconds one iteration takes with these params."""
-        return cls.takes_s + cls.timed_phases * int(params.get("duration_s", 0))
+        return cls.takes_s + cls.timed_phases(params) * int(params.get("duration_s", 0))
 
     @classmethod
     def metrics_asked(cls, params: TestParams) -> frozenset[str]:

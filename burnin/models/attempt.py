@@ -52,7 +52,7 @@ class Attempt(models.Model):
         null=True, blank=True, help_text="When the site was last asked for new bytes of a log."
     )
     worker_ends = models.PositiveSmallIntegerField(
-        default=0, help_text="Workers that came to their own end while they judged it."
+        default=0, help_text="Workers that came to an end while they judged it."
     )
 
     class Meta:

@@ -89,6 +89,11 @@ class PresetStep(models.Model):
                 timeout_minutes=self.timeout_minutes,
                 iterations=self.iterations,
             )
-            refuse_too_short(context, slug=test.slug, params=params, timed_phases=test.timed_phases)
+            refuse_too_short(
+                context,
+                slug=test.slug,
+                params=params,
+                timed_phases=test.timed_phases(params.resolved()),
+            )
         except BadRunContext as error:
             raise ValidationError({"timeout_minutes": str(error)}) from None

@@ -119,16 +119,15 @@ class TestRunManager(models.Manager["TestRun"]):
     ) -> list[TestRun]:
         """Take those runs in `state` that nobody carries; for that long others leave them alone.
 
-        A move ends the claim. One that ran out while `waits_because` is empty was ended by nobody:
-        whoever made it is gone.
+        A move ends the claim; who lets go of a run without one sets `in_hand` back.
         """
         rows = [{"id": run_id} for run_id in dict.fromkeys(run_ids)]
         free = Condition(
             "state = %s AND (carried_until IS NULL OR carried_until <= %s)",
             (("state", state.value), ("carried_until", now)),
         )
-        carried = {"carried_until": now + for_, "waits_because": ""}
-        change = Change(free, constants=carried, skip_locked=True)
+        claim = {"carried_until": now + for_, "in_hand": True}
+        change = Change(free, constants=claim, skip_locked=True)
         with transaction.atomic(using=self.db):
             claimed = [found[0] for found in SetWriter(self.model, self.db).update(rows, change)]
         return list(self.filter(pk__in=claimed).select_related("job", "site"))
@@ -156,7 +155,13 @@ class TestRunManager(models.Manager["TestRun"]):
             raise IllegalMove(before, after)
         change = Change(
             condition=Condition("state = %s", (("state", before.value),)),
-            constants={**constants, "state": after.value, "moved_at": now, "carried_until": None},
+            constants={
+                **constants,
+                "state": after.value,
+                "moved_at": now,
+                "carried_until": None,
+                "in_hand": False,
+            },
             own=tuple(name for name in (rows[0] if rows else ()) if name != "id"),
             returning=("id", "job_id", "stage", "verdict"),
         )
@@ -244,6 +249,10 @@ class TestRun(models.Model):
     moved_at = models.DateTimeField(auto_now_add=True, help_text="When `state` last changed.")
     carried_until = models.DateTimeField(
         null=True, blank=True, help_text="A worker has claimed it until then."
+    )
+    in_hand = models.BooleanField(
+        default=False,
+        help_text="Claimed, and not let go of. If the claim ran out, its worker died.",
     )
 
     objects = TestRunManager()

@@ -53,7 +53,6 @@ class Tracker:
         """Say nothing of this job: it is our own."""
         with self._lock:
             self._ignored.add(token)
-            self._all_told = None
 
     def adopt(self, token: AttemptToken, job_id: str, *, at: datetime) -> None:
         """Follow this job from now on; of several with its token it is the one that counts."""

@@ -3,12 +3,12 @@
 import logging
 import shutil
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from django.db.models import Q
+from django.db.models import F, Q
 
 from burnin.models import Attempt, RunNode, TestRun
 from burnin.models.set_sql import Change, SetWriter
@@ -61,13 +61,11 @@ def collect_site(
     Called twice at once, each run is carried by one of the two. No transaction is open while
     the store is asked. `clock` tells the time: a batch may take minutes.
     """
-    now = clock()
-    due = _due(site, now)
-    if not due:
-        return 0
-    runs = TestRun.objects.claim(due, RunState.FINISHED, for_=CARRIED_FOR, now=now)
+    due = _due(site, clock())
     collection = _Collection(site=site, store=store, queue=queue, clock=clock)
-    judged = collection.judge(_read(runs, due), held_until=now + CARRIED_FOR)
+    judged = collection.judge([run_id for run_id in due if not due[run_id]], are_suspect=False)
+    for run_id in (each for each in due if due[each]):  # alone: it may take its worker with it
+        judged += collection.judge([run_id], are_suspect=True)
     if judged:
         advance_site(site, clock())
         bells.ring(Bell.DISPATCH, site.pk)
@@ -77,14 +75,18 @@ def collect_site(
 
 
 def _due(site: Site, now: datetime) -> dict[uuid.UUID, bool]:
-    """Return the runs to be collected, and of each whether who carried it came to an end."""
+    """Return the runs to be collected, and of each whether a worker has come to an end over it.
+
+    What else that worker carried cannot be told from it yet.
+    """
     free = Q(carried_until=None) | Q(carried_until__lte=now)
-    runs = TestRun.objects.filter(free, site=site, state=RunState.FINISHED).order_by("created_at")
-    found = runs.values_list("id", "carried_until", "waits_because")[:RUNS_PER_BATCH]
-    return {run_id: until is not None and not why for run_id, until, why in found}
+    newest = Q(attempts__number=F("attempt_number"))
+    runs = TestRun.objects.filter(free, newest, site=site, state=RunState.FINISHED)
+    found = runs.order_by("created_at").values_list("id", "in_hand", "attempts__worker_ends")
+    return {run_id: in_hand or ends > 0 for run_id, in_hand, ends in found[:RUNS_PER_BATCH]}
 
 
-def _read(runs: Sequence[TestRun], was_dropped: Mapping[uuid.UUID, bool]) -> list[Ended]:
+def _read(runs: Sequence[TestRun], *, are_suspect: bool) -> list[Ended]:
     by_id = {run.pk: run for run in runs}
     newest = Attempt.objects.filter(run_id__in=by_id).order_by("number").defer("script", "context")
     attempts = {each.run_id: each for each in newest}
@@ -100,7 +102,7 @@ def _read(runs: Sequence[TestRun], was_dropped: Mapping[uuid.UUID, bool]) -> lis
             frozen_step=steps[run.job_id, run.step],
             node_names=tuple(each.node.name for each in members[run.pk]),
             resource_class=members[run.pk][0].node.resource_class.name,
-            is_suspect=was_dropped[run.pk] or attempts[run.pk].worker_ends > 0,
+            is_suspect=are_suspect,
         )
         for run in runs
     ]
@@ -129,58 +131,85 @@ class _Collection:
     queue: SiteQueue
     clock: Callable[[], datetime]
 
-    def judge(self, batch: Sequence[Ended], *, held_until: datetime) -> int:
-        """Judge what has come of the batch, held by us until then; return how many that were."""
+    def judge(self, run_ids: Sequence[uuid.UUID], *, are_suspect: bool) -> int:
+        """Claim the runs and judge what has come of them; return how many were judged."""
+        now = self.clock()
+        runs = TestRun.objects.claim(run_ids, RunState.FINISHED, for_=CARRIED_FOR, now=now)
+        if not runs:
+            return 0
         verdicts = _Verdicts(self.site, self.clock)
-        write_at = self.clock() + WRITTEN_EVERY
-        for ended, late, gathered in self._arrivals(batch):
-            is_whole = not gathered.missing or gathered.refusal
-            step = lateness.Judge() if is_whole else late
-            match step:
-                case lateness.Judge():
-                    self._conclude(ended, gathered, verdicts)
-                case lateness.Wait():
-                    self._put_off(ended, for_=step.for_, why=step.why)
-                case lateness.Relay():
-                    self._relay(ended, gathered.missing)
-            now = self.clock()
-            if now >= write_at:
-                verdicts.write()
-                ids = [each.run.pk for each in batch]
-                TestRun.objects.prolong(ids, held_until, until=now + CARRIED_FOR)
-                write_at, held_until = now + WRITTEN_EVERY, now + CARRIED_FOR
+        try:
+            self._judge(_read(runs, are_suspect=are_suspect), verdicts, until=now + CARRIED_FOR)
+        except Exception:
+            verdicts.write()  # the next tick advances the site
+            if not are_suspect:
+                TestRun.objects.filter(pk__in=[run.pk for run in runs]).update(in_hand=False)
+            raise
         verdicts.write()
         return verdicts.written
 
-    def _conclude(self, ended: Ended, gathered: Gathered, verdicts: _Verdicts) -> None:
-        """Judge it. What may end the worker is counted before it can, and others are written."""
+    def _judge(self, batch: Sequence[Ended], verdicts: _Verdicts, *, until: datetime) -> None:
+        """Judge the runs as they come; held `until` then, they are held longer if need be."""
+        write_at = self.clock() + WRITTEN_EVERY
+        for arrival in self._arrivals(batch):
+            if arrival is not None:
+                self._take_in(*arrival, verdicts=verdicts)
+            now = self.clock()
+            if now >= write_at:
+                verdicts.write()
+                TestRun.objects.prolong(
+                    [each.run.pk for each in batch], until, until=now + CARRIED_FOR
+                )
+                write_at, until = now + WRITTEN_EVERY, now + CARRIED_FOR
+
+    def _take_in(
+        self, ended: Ended, late: _Late, gathered: Gathered, *, verdicts: _Verdicts
+    ) -> None:
+        is_whole = not gathered.missing or gathered.refusal
+        step = lateness.Judge() if is_whole else late
+        match step:
+            case lateness.Judge():
+                self._conclude(ended, gathered, verdicts=verdicts)
+            case lateness.Wait():
+                self._put_off(ended, for_=step.for_, why=step.why)
+            case lateness.Relay():
+                self._relay(ended, gathered.missing)
+
+    def _conclude(self, ended: Ended, gathered: Gathered, *, verdicts: _Verdicts) -> None:
+        """Judge it. A suspect is counted before it can end the worker."""
         if ended.attempt.worker_ends >= WORKER_ENDS:
             verdicts.known.append(give_up(ended, gathered, _counted(ended, WORKER_ENDED)))
             return
         if ended.is_suspect:
-            verdicts.write()
-            self._count(ended, WORKER_ENDED)
+            self._count(ended)
+            self._leave_alone(ended, WORKER_ENDED)
         try:
             verdicts.known.append(conclude(ended, gathered))
         except Exception as error:  # a limit of the worker, or a defect of ours
             why = f"judging it broke off ({type(error).__name__})"
             if not ended.is_suspect:
-                self._count(ended, why)
+                self._count(ended)
+            self._leave_alone(ended, why)
             if ended.attempt.worker_ends >= WORKER_ENDS:
                 verdicts.known.append(give_up(ended, gathered, _counted(ended, why)))
-            verdicts.write()  # the next tick advances the site
             raise
 
-    def _count(self, ended: Ended, why: str) -> None:
-        """Let others come first: what broke off may do so again, though not without end."""
+    def _count(self, ended: Ended) -> None:
         ended.attempt.worker_ends += 1
-        ended.attempt.save(update_fields=["worker_ends"])
+        one_more = F("worker_ends") + 1
+        Attempt.objects.filter(pk=ended.attempt.pk).update(worker_ends=one_more)
+
+    def _leave_alone(self, ended: Ended, why: str) -> None:
+        """Let others come first: what broke off may do so again, though not without end."""
         why = _counted(ended, why)
         log.warning("run %s: %s", ended.run.pk, why)
         self._put_off(ended, for_=LEFT_ALONE_FOR, why=why)
 
-    def _arrivals(self, batch: Sequence[Ended]) -> Iterator[_Arrival]:
-        """Yield what came, as it comes. Its files are gone once the next one is asked for."""
+    def _arrivals(self, batch: Sequence[Ended]) -> Iterator[_Arrival | None]:
+        """Yield what came, as it comes, and None now and then.
+
+        Its files are gone once the next one is asked for.
+        """
         waiting = list(reversed(batch))
         pending: dict[Future[Gathered], tuple[Ended, _Late]] = {}
         with scratch() as room, ThreadPoolExecutor(DOWNLOADS_AT_ONCE) as pool:
@@ -193,8 +222,10 @@ class _Collection:
                         gather, self.store, self.site.name, ended.token, room, may_wait=may_wait
                     )
                     pending[future] = ended, late
-                for future in wait(pending, return_when=FIRST_COMPLETED).done:
+                limit_s = WRITTEN_EVERY.total_seconds()
+                for future in wait(pending, limit_s, return_when=FIRST_COMPLETED).done:
                     yield from self._arrived(*pending.pop(future), future)
+                yield None
 
     def _arrived(self, ended: Ended, late: _Late, future: Future[Gathered]) -> Iterator[_Arrival]:
         try:
@@ -243,8 +274,11 @@ class _Collection:
         return self._put_off(ended, for_=lateness.LOOK_SELDOM, why=why)
 
     def _put_off(self, ended: Ended, *, for_: timedelta, why: str) -> None:
+        """Let go of the run; of a suspect only when it is judged."""
         TestRun.objects.filter(pk=ended.run.pk, state=RunState.FINISHED).update(
-            carried_until=self.clock() + for_, waits_because=storable(why, limit=500)
+            carried_until=self.clock() + for_,
+            waits_because=storable(why, limit=500),
+            in_hand=ended.is_suspect,
         )
 
 

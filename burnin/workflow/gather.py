@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from burnin.hardware_tests.artifacts import MissingArtifact, WrongAttempt, read_metadata_of
+from burnin.hardware_tests.artifacts import WrongAttempt, read_metadata_of
 from burnin.hardware_tests.metadata import HardwareTestMetadata
 from burnin.hardware_tests.unpack import TornArtifact
 from burnin.storage.store import (
@@ -64,19 +64,18 @@ def gather(
     directory = scratch.directory(token.directory, sum(there.values()))
     courier = secrets.token_hex(4)
     kept: list[KeptArtifact] = []
-    last_word = _last_word(token, directory)
+    metadata, expected = None, set(contract.MAX_BYTES)  # without it, anything may be on its way
     try:
         if contract.METADATA in there:
             kept.append(_keep(store, site_name, token, courier, directory / contract.METADATA))
-            last_word = _last_word(token, directory)
-        if not may_wait or last_word[1] <= set(there):
+            metadata, expected = _last_word(token, directory)
+        if not may_wait or expected <= set(there):
             for name in sorted(set(there) - {contract.METADATA}):
                 kept.append(_keep(store, site_name, token, courier, directory / name))
     except ObjectMissing as error:
         refusal = refusal or f"an artifact vanished while it was collected: {error}"
     except ObjectTooLarge as error:
         refusal = refusal or f"an artifact is larger than it may be: {error}"
-    metadata, expected = last_word
     return Gathered(directory, tuple(kept), metadata, tuple(sorted(expected - set(there))), refusal)
 
 
@@ -109,11 +108,9 @@ def _keep(
 def _last_word(
     token: AttemptToken, directory: Path
 ) -> tuple[HardwareTestMetadata | None, set[str]]:
-    """Return the metadata, and what should be there. Without it, anything may be on its way."""
+    """Return the metadata, and what should be there."""
     try:
         metadata = read_metadata_of(token, directory)
-    except MissingArtifact:
-        return None, set(contract.MAX_BYTES)
     except (TornArtifact, WrongAttempt):
         return None, set()
     return metadata, set(metadata.artifacts) & set(contract.MAX_BYTES)

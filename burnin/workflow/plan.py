@@ -256,7 +256,9 @@ def _frozen(
         iterations=asked.iterations,
         max_wait_minutes=site.max_wait_minutes,
     )
-    refuse_too_short(context, slug=test.slug, params=params, timed_phases=test.timed_phases)
+    refuse_too_short(
+        context, slug=test.slug, params=params, timed_phases=test.timed_phases(params.resolved())
+    )
     return Step(
         position=position,
         stage=asked.stage,

@@ -1,6 +1,8 @@
 """Room for the files of a batch while it is judged."""
 
+import fcntl
 import os
+import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -9,6 +11,7 @@ from pathlib import Path
 from threading import Lock
 
 PREFIX = "burnin-collect-"
+LOCK = ".lock"
 MEMORY = Path("/dev/shm")
 SMALL_BYTES = 4 << 20
 FREE_BYTES = 4 << 30
@@ -35,43 +38,59 @@ class Scratch:
     def _root(self, *, is_small: bool) -> Path:
         with self._lock:
             if is_small not in self._roots:
-                place = MEMORY if is_small and has_room(MEMORY) else None
-                made = tempfile.TemporaryDirectory(prefix=_prefix(), dir=place)
-                self._roots[is_small] = Path(self._stack.enter_context(made))
+                place = MEMORY if is_small and has_room(MEMORY) else _temporary()
+                self._roots[is_small] = self._stack.enter_context(_locked_directory(place))
             return self._roots[is_small]
 
 
 @contextmanager
 def scratch() -> Iterator[Scratch]:
-    remove_orphans()
+    for place in {MEMORY, _temporary()}:
+        remove_orphans(place)
     with ExitStack() as stack:
         yield Scratch(stack)
 
 
-def remove_orphans() -> None:
-    """Remove what workers left that were killed. Those of other containers are left alone."""
-    for place in {MEMORY, Path(tempfile.gettempdir())}:
-        for path in place.glob(f"{PREFIX}{_pid_namespace()}-*"):
-            pid, started_at = path.name.removeprefix(PREFIX).split("-")[1:3]
-            if _started_at(pid) != started_at:
-                shutil.rmtree(path, ignore_errors=True)
+def remove_orphans(place: Path) -> None:
+    """Remove what workers left that were killed: nobody holds the lock beside it any more."""
+    for beside in place.glob(f"{PREFIX}*{LOCK}"):
+        with suppress(OSError):  # in use, or somebody else is at it
+            lock = os.open(beside, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if os.fstat(lock).st_uid == os.geteuid():
+                    _remove(beside.with_suffix(""), beside)
+            finally:
+                os.close(lock)
 
 
-def _prefix() -> str:
-    """Name the process that a directory belongs to: process ids alone are used again."""
-    pid = str(os.getpid())
-    return f"{PREFIX}{_pid_namespace()}-{pid}-{_started_at(pid)}-"
+@contextmanager
+def _locked_directory(place: Path) -> Iterator[Path]:
+    """Make a directory, with a lock beside it that is held for as long as it is needed."""
+    path = place / f"{PREFIX}{secrets.token_hex(8)}"
+    beside = path.with_suffix(LOCK)
+    lock = os.open(beside, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError:
+            beside.unlink()  # this place knows no locks: nobody may take it for an orphan
+        path.mkdir(mode=0o700)
+        yield path
+    finally:
+        _remove(path, beside)
+        os.close(lock)
 
 
-def _pid_namespace() -> int:
-    return Path("/proc/self/ns/pid").stat().st_ino
+def _remove(path: Path, beside: Path) -> None:
+    """What cannot be removed now keeps its lock, by which it is found again."""
+    shutil.rmtree(path, ignore_errors=True)
+    if not path.exists():
+        beside.unlink(missing_ok=True)
 
 
-def _started_at(pid: str) -> str:
-    """Return when a process began, in clock ticks since boot; "" if there is none."""
-    with suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
-    return ""
+def _temporary() -> Path:
+    return Path(tempfile.gettempdir())
 
 
 def has_room(directory: Path) -> bool:

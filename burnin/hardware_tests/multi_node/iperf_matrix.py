@@ -5,10 +5,12 @@ It is the Ethernet of management and storage, not the fabric of the GPUs.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import permutations
 from statistics import median
 from types import MappingProxyType
+from typing import Any
 
 from pydantic import Field
 
@@ -71,13 +73,17 @@ class IperfMatrix(MultiNodeTest):
     slug = Slugs.IPERF_MATRIX
     display_name = "iperf3 between all pairs"
     takes_s = 10
-    timed_phases = 2  # of two nodes; each further pair of nodes adds two rounds
     silent_for_s = 300.0  # a line for each round, of a minute at most
     params_class = IperfMatrixParams
     metrics_class = IperfMatrixMetrics
     thresholds_class = IperfMatrixThresholds
     fixed_knobs = MappingProxyType({"streams": 4, "omit_s": 1})
     fingerprint_tools = ("iperf3",)
+
+    @classmethod
+    def timed_phases(cls, params: Mapping[str, Any]) -> int:
+        """Of two nodes; each further pair of nodes adds two rounds."""
+        return 2
 
     def make_batch_config(self, context: RunContext) -> SlurmBatchConfig:
         return make_multi_node_slurm_batch_config(context, gpus_per_node=0)

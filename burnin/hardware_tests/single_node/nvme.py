@@ -102,7 +102,6 @@ class Nvme(SingleNodeTest):
     slug = Slugs.NVME
     display_name = "NVMe drives"
     takes_s = 30
-    timed_phases = 2  # of each drive
     params_class = NvmeParams
     metrics_class = NvmeMetrics
     thresholds_class = NvmeThresholds
@@ -112,9 +111,14 @@ class Nvme(SingleNodeTest):
     fingerprint_tools = ("fio",)
 
     @classmethod
+    def timed_phases(cls, params: Mapping[str, Any]) -> int:
+        """Of one drive."""
+        return 2
+
+    @classmethod
     def expected_duration_s(cls, params: Mapping[str, Any]) -> int:
         """One drive after the other."""
-        return cls.takes_s + USUAL_DRIVES * cls.timed_phases * int(params["duration_s"])
+        return cls.takes_s + USUAL_DRIVES * cls.timed_phases(params) * int(params["duration_s"])
 
     def make_batch_config(self, context: RunContext) -> SlurmBatchConfig:
         return make_single_node_slurm_batch_config(context, gpus_per_node=0)

@@ -84,16 +84,15 @@ class Storage(SingleNodeTest):
     slug = Slugs.STORAGE
     display_name = "Local storage"
     takes_s = 30
-    timed_phases = 2  # of a device, which is only read
     params_class = StorageParams
     metrics_class = StorageMetrics
     thresholds_class = StorageThresholds
     fingerprint_tools = ("fio",)
 
     @classmethod
-    def expected_duration_s(cls, params: Mapping[str, Any]) -> int:
-        """A directory has a phase that writes, too; the first takes what its size takes."""
-        return cls.takes_s + 3 * int(params["duration_s"])
+    def timed_phases(cls, params: Mapping[str, Any]) -> int:
+        """A device is only read; a directory is written, besides the phase that verifies."""
+        return 2 if params["target"] == "device" else 3
 
     def make_batch_config(self, context: RunContext) -> SlurmBatchConfig:
         return make_single_node_slurm_batch_config(context, gpus_per_node=0)

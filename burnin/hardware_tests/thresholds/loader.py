@@ -26,6 +26,7 @@ THRESHOLDS_YAML = Path(__file__).with_name("thresholds.yaml")
 DEFAULTS = "defaults"
 NO_DEFAULT = "no release states a limit of it for this class"
 
+_SLUGS = frozenset(all_slugs())
 _TOP_KEYS = frozenset({"version", "resource_classes", "tests"})
 
 
@@ -101,7 +102,7 @@ def known_resource_classes(path: Path = THRESHOLDS_YAML) -> tuple[str, ...]:
 
 def read_thresholds(path: Path = THRESHOLDS_YAML, *, known: tuple[str, ...] = ()) -> ThresholdFile:
     """Return the file, its outer keys checked. Raises BadThresholds or BadYaml."""
-    return _read(text_of(path), path.name, frozenset(known).difference(all_slugs()))
+    return _read(text_of(path), path.name, frozenset(known) - _SLUGS)
 
 
 @lru_cache(maxsize=8)  # as for parsing
@@ -114,7 +115,7 @@ def _read(text: str, name: str, more: frozenset[str]) -> ThresholdFile:
     tests = top["tests"]
     if not isinstance(tests, Located):
         raise BadThresholds(f"{top.at('tests')}: 'tests' must map slugs to limits")
-    refuse_unknown_keys(tests, {*all_slugs(), *more}, what="test")
+    refuse_unknown_keys(tests, _SLUGS | more, what="test")
     for slug, entry in tests.items():
         if not isinstance(entry, Located):
             raise BadThresholds(

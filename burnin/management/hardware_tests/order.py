@@ -50,7 +50,10 @@ def order_from(options: dict[str, Any]) -> Order:
     test_class.load_thresholds(resource_class)
     params = parse_params(test_class, options["params"])
     refuse_too_short(
-        context, slug=test_class.slug, params=params, timed_phases=test_class.timed_phases
+        context,
+        slug=test_class.slug,
+        params=params,
+        timed_phases=test_class.timed_phases(params.resolved()),
     )
     test = test_class()
     test.make_batch_config(context)  # refuses more nodes than the test is for

@@ -15,7 +15,7 @@ import pytest
 from deploy.cluster.testing import RealServices
 
 REPOSITORY = Path(__file__).resolve().parents[3]
-RUNS, RACERS, LONGEST_S = 400, 4, 180
+RUNS, RACERS, LONGEST_S = 200, 4, 180
 
 Start = Callable[..., "subprocess.Popen[str]"]
 

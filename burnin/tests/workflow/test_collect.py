@@ -9,7 +9,7 @@ import pytest
 
 from burnin.hardware_tests.artifacts import ArtifactCollector
 from burnin.hardware_tests.single_node.hello_world import HelloWorld, HelloWorldMetrics
-from burnin.models import TestResult, TestRun
+from burnin.models import Attempt, TestResult, TestRun
 from burnin.models.text import storable, storable_json
 from burnin.storage.memory import MemoryStore
 from burnin.tests.models.world import counters
@@ -19,6 +19,7 @@ from burnin.workflow.collect_site import (
     CARRIED_FOR,
     LEFT_ALONE_FOR,
     STORE_AWAY,
+    WORKER_ENDED,
     WORKER_ENDS,
     WRITTEN_EVERY,
     collect_site,
@@ -127,9 +128,10 @@ def test_what_brings_worker_after_worker_to_its_end_is_errored(
     TestRun.objects.update(moved_at=hub.now - timedelta(days=9))  # a long outage is no reason
     bad = TestRun.objects.get(members__node__name="n1")
 
-    for _ in range(WORKER_ENDS):
+    for ends in range(WORKER_ENDS):
         bad.refresh_from_db()
-        assert bad.verdict == ""
+        told = f"judging it broke off (MemoryError), {ends} of 10 times" if ends else ""
+        assert (bad.verdict, bad.waits_because) == ("", told)
         with pytest.raises(MemoryError):
             hub.collect()
         TestRun.objects.filter(state="finished").update(carried_until=None)
@@ -143,36 +145,54 @@ class Killed(BaseException):
     """Nothing of ours catches it, as nothing does when the kernel ends a worker."""
 
 
-def test_a_run_that_has_its_workers_killed_holds_up_no_other_and_is_errored(
+def test_runs_that_have_their_workers_killed_hold_up_no_other_for_long_and_are_errored(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    hub = finished("n1", "n2", "n3", steps=[ONCE])
-    extract_otherwise(monkeypatch, {"n1": Killed})
-    bad = TestRun.objects.get(members__node__name="n1")
-    others = TestRun.objects.exclude(pk=bad.pk)
+    hub = finished("n1", "n2", "n3", "n4", steps=[ONCE])
+    extract_otherwise(monkeypatch, {"n1": Killed, "n2": Killed})
+    bad = TestRun.objects.filter(members__node__name__in=["n1", "n2"])
+    others = TestRun.objects.exclude(pk__in=bad)
 
-    for held_for in (CARRIED_FOR, CARRIED_FOR):
+    with pytest.raises(Killed):
+        hub.collect()
+    hub.advance(CARRIED_FOR.total_seconds())
+    for _ in bad:
         with pytest.raises(Killed):
             hub.collect()
-        hub.advance(held_for.total_seconds())
-    bad.refresh_from_db()
-    assert bad.waits_because == "a worker ended while it carried this run, 1 of 10 times"
+    assert {run.waits_because for run in bad.all()} == {f"{WORKER_ENDED}, 1 of 10 times"}
     hub.collect()
-    assert [run.verdict for run in others] == ["passed", "passed"]
+    assert [run.verdict for run in others.all()] == ["passed", "passed"]
 
     for _ in range(WORKER_ENDS - 1):
         hub.advance(LEFT_ALONE_FOR.total_seconds(), tick_s=60)
-        with pytest.raises(Killed):
-            hub.collect()
+        for _ in bad:
+            with pytest.raises(Killed):
+                hub.collect()
     hub.advance(LEFT_ALONE_FOR.total_seconds(), tick_s=60)
     hub.collect()
 
-    bad.refresh_from_db()
-    assert (bad.verdict, bad.cause) == ("errored", "infrastructure")
-    assert bad.result.reason == "a worker ended while it carried this run, 10 of 10 times"
+    for run in bad.all():
+        assert (run.verdict, run.cause) == ("errored", "infrastructure")
+        assert run.result.reason == f"{WORKER_ENDED}, 10 of 10 times"
 
 
-def test_what_a_killed_worker_carried_besides_is_judged_as_ever(
+def test_new_runs_come_before_one_that_ends_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    hub = finished("n1", "n2")
+    extract_otherwise(monkeypatch, {"n1": Killed})
+    new = TestRun.objects.get(members__node__name="n2")
+    TestRun.objects.filter(pk=new.pk).update(carried_until=hub.now + timedelta(seconds=1))
+    with pytest.raises(Killed):
+        hub.collect()
+    hub.advance(CARRIED_FOR.total_seconds())
+
+    with pytest.raises(Killed):
+        hub.collect()
+
+    new.refresh_from_db()
+    assert new.verdict == "passed"
+
+
+def test_what_a_killed_worker_carried_besides_is_judged_once_counted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     hub = finished("n1", "n2")
@@ -183,7 +203,22 @@ def test_what_a_killed_worker_carried_besides_is_judged_as_ever(
     hub.advance(CARRIED_FOR.total_seconds())
 
     assert hub.collect() == 2
-    assert set(TestRun.objects.values_list("verdict", flat=True)) == {"passed"}
+    runs = TestRun.objects.values_list("verdict", "attempts__worker_ends", "in_hand")
+    assert list(runs) == [("passed", 1, False), ("passed", 1, False)]
+
+
+def test_what_a_worker_carried_besides_when_it_broke_off_is_under_no_suspicion(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hub = finished("n1", "n2", "n3")
+    extract_otherwise(monkeypatch, {"n1": MemoryError})
+    with pytest.raises(MemoryError):
+        hub.collect()
+    hub.advance(CARRIED_FOR.total_seconds(), tick_s=60)
+
+    hub.collect()
+    judged = Attempt.objects.filter(run__verdict="passed")
+    assert list(judged.values_list("worker_ends", flat=True)) == [0, 0]
 
 
 def test_a_run_that_was_put_off_is_not_taken_for_one_that_ends_workers() -> None:
@@ -195,7 +230,7 @@ def test_a_run_that_was_put_off_is_not_taken_for_one_that_ends_workers() -> None
     hub.store.is_reachable = True
 
     assert hub.collect() == 1
-    assert TestRun.objects.get().attempts.get().worker_ends == 0
+    assert Attempt.objects.get().worker_ends == 0
 
 
 def test_a_slow_store_keeps_no_verdict_that_is_known_and_the_rest_stays_claimed(

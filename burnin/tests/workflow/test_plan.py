@@ -145,11 +145,14 @@ def test_a_time_in_which_the_work_cannot_end_is_refused() -> None:
 
 
 def test_a_time_in_which_not_every_phase_can_end_is_refused() -> None:
-    storage = StepRequest(Slugs.STORAGE, timeout_minutes=10, params={"duration_s": 290})
+    hub = make_hub()
+    storage = StepRequest(Slugs.STORAGE, timeout_minutes=10, params={"duration_s": 190})
 
-    assert refusal(make_hub(), storage).startswith(
-        "single-node.storage cannot end in time: 2 x duration_s 290 (2 in each iteration) does not"
+    assert refusal(hub, storage).startswith(
+        "single-node.storage cannot end in time: 3 x duration_s 190 (3 in each iteration) does not"
     )
+    hub.plan(replace(storage, params={"duration_s": 180}))
+    assert Job.objects.exists()
 
 
 def test_a_class_without_limits_is_refused() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from burnin.workflow.scratch import PREFIX, SMALL_BYTES, remove_orphans, scratch
+from burnin.workflow.scratch import LOCK, MEMORY, PREFIX, SMALL_BYTES, remove_orphans, scratch
 
 WORKER = """
 import time
@@ -39,7 +40,8 @@ def worker(temporary: Path) -> Iterator[tuple[subprocess.Popen[str], list[Path]]
             yield process, [Path(process.stdout.readline().strip()) for _ in range(2)]
         finally:
             process.kill()
-    remove_orphans()
+            process.wait()
+            remove_orphans(MEMORY)
 
 
 def test_files_of_a_killed_worker_are_removed_and_those_of_a_living_one_are_not(
@@ -60,13 +62,39 @@ def test_files_of_a_killed_worker_are_removed_and_those_of_a_living_one_are_not(
         assert not own.parent.exists()
 
 
-def test_a_directory_of_another_container_is_left_alone(
+@pytest.mark.parametrize("name", [PREFIX, f"{PREFIX}1-x", f"{PREFIX}no-lock"])
+def test_what_has_no_lock_beside_it_is_not_ours_to_remove(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+
+    remove_orphans(tmp_path)
+
+    assert (tmp_path / name).is_dir()
+
+
+def test_a_lock_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
+    target, orphan = tmp_path / "target", tmp_path / f"{PREFIX}x"
+    target.touch()
+    orphan.mkdir()
+    orphan.with_suffix(LOCK).symlink_to(target)
+
+    remove_orphans(tmp_path)
+
+    assert target.exists()
+    assert orphan.is_dir()
+
+
+def test_a_place_without_locks_serves_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    foreign = tmp_path / f"{PREFIX}1-999999999-1-abc"
-    foreign.mkdir()
+    monkeypatch.setattr("burnin.workflow.scratch.fcntl.flock", refuse)
 
-    remove_orphans()
-
-    assert foreign.is_dir()
+    with scratch() as room:
+        held = room.directory("large", SMALL_BYTES + 1)
+        assert held.is_dir()
+        with scratch():
+            assert held.is_dir()
+    assert list(tmp_path.iterdir()) == []
