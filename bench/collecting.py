@@ -28,7 +28,8 @@ from burnin.storage.store import ArtifactStore, incoming_key, kept_key
 from burnin.tests.attempts import NODE, write_attempt
 from burnin.workflow import plan, wiring
 from burnin.workflow.bells import Silence
-from burnin.workflow.collect_site import DOWNLOADS_AT_ONCE, RUNS_PER_BATCH, collect_site
+from burnin.workflow.claimed import RUNS_PER_BATCH
+from burnin.workflow.collect_site import DOWNLOADS_AT_ONCE, collect_site
 from fleet.models import Node, ResourceClass, Site
 from runner.contract import artifacts
 from runner.contract.slugs import Slugs

@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
             name="in_hand",
             field=models.BooleanField(
                 default=False,
-                help_text="Claimed, and not let go of. If the claim ran out, its worker died.",
+                help_text="Claimed, and not let go of: if the claim ran out, its worker is gone.",
             ),
         ),
         migrations.AlterField(

@@ -119,7 +119,7 @@ class TestRunManager(models.Manager["TestRun"]):
     ) -> list[TestRun]:
         """Take those runs in `state` that nobody carries; for that long others leave them alone.
 
-        A move ends the claim; who lets go of a run without one sets `in_hand` back.
+        A move ends the claim; whoever cuts it short otherwise sets `in_hand` back.
         """
         rows = [{"id": run_id} for run_id in dict.fromkeys(run_ids)]
         free = Condition(
@@ -136,10 +136,18 @@ class TestRunManager(models.Manager["TestRun"]):
         self, run_ids: Iterable[uuid.UUID], held_until: datetime, *, until: datetime
     ) -> None:
         """Go on carrying those runs that are still held as they were claimed."""
+        self._change_held(run_ids, held_until, {"carried_until": until})
+
+    def let_go(self, run_ids: Iterable[uuid.UUID], held_until: datetime) -> None:
+        """Have the claim of those runs that are still held run out without suspicion."""
+        self._change_held(run_ids, held_until, {"in_hand": False})
+
+    def _change_held(
+        self, run_ids: Iterable[uuid.UUID], held_until: datetime, constants: Row
+    ) -> None:
         rows = [{"id": run_id} for run_id in dict.fromkeys(run_ids)]
         held = Condition("carried_until = %s", (("carried_until", held_until),))
-        change = Change(held, constants={"carried_until": until})
-        SetWriter(self.model, self.db).update(rows, change)
+        SetWriter(self.model, self.db).update(rows, Change(held, constants=constants))
 
     def _move(
         self,
@@ -252,7 +260,7 @@ class TestRun(models.Model):
     )
     in_hand = models.BooleanField(
         default=False,
-        help_text="Claimed, and not let go of. If the claim ran out, its worker died.",
+        help_text="Claimed, and not let go of: if the claim ran out, its worker is gone.",
     )
 
     objects = TestRunManager()

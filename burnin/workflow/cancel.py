@@ -99,5 +99,5 @@ def _cancel(runs: QuerySet[TestRun], words: str, now: datetime) -> None:
     unheard = runs.filter(cancel_reason="")
     unheard.filter(state=RunState.DISPATCHED).update(carried_until=now + SETTLES_AFTER)
     # Nobody waits any longer for the artifacts of a finished one.
-    unheard.filter(state=RunState.FINISHED).update(carried_until=None)
+    unheard.filter(state=RunState.FINISHED).update(carried_until=None, in_hand=False)
     unheard.filter(state__in=[*IN_FLIGHT, RunState.FINISHED]).update(cancel_reason=words)

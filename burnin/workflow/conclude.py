@@ -45,14 +45,14 @@ def conclude(ended: Ended, gathered: Gathered) -> Conclusion:
     return _concluded(ended, gathered, judgement, thresholds_id=thresholds_id)
 
 
-def give_up(ended: Ended, gathered: Gathered, why: str) -> Conclusion:
+def give_up(ended: Ended, gathered: Gathered | None, why: str) -> Conclusion:
     """Return the verdict of a run that cannot be judged: nothing is known of its hardware."""
     return _concluded(ended, gathered, Judgement(Verdict.ERRORED, Cause.INFRASTRUCTURE, why))
 
 
 def _concluded(
     ended: Ended,
-    gathered: Gathered,
+    gathered: Gathered | None,
     judgement: Judgement,
     *,
     thresholds_id: int | None = None,
@@ -61,8 +61,8 @@ def _concluded(
         run=ended.run,
         attempt=ended.attempt,
         judgement=judgement,
-        metadata=gathered.metadata,
-        kept=gathered.kept,
+        metadata=gathered.metadata if gathered else None,
+        kept=gathered.kept if gathered else (),
         thresholds_id=thresholds_id,
     )
 

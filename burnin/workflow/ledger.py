@@ -154,7 +154,7 @@ class Ledger:
         self._write_runs("waits_because", waits)
         carried = self._carried.values()
         unmoved = {entry.run.pk: at for entry, state, at in carried if entry.state is state}
-        self._write_runs("carried_until", unmoved)
+        self._write_runs("carried_until", unmoved, in_hand=False)
         moved = {state for each in self._entries.values() for state in each.path}
         bells = {Bell.COLLECT} if RunState.FINISHED in moved else set()
         return bells | ({Bell.DISPATCH} if moved & {RunState.JUDGED, RunState.PLANNED} else set())
@@ -184,9 +184,9 @@ class Ledger:
         notes = {entry.run.pk: entry.note for entry in entries if entry.note}
         TestRun.objects.move_each(rows, before, after, now=self._now, notes=notes)
 
-    def _write_runs(self, name: str, values: dict[uuid.UUID, Any]) -> None:
+    def _write_runs(self, name: str, values: dict[uuid.UUID, Any], **alike: Any) -> None:
         rows = [{"id": run_id, name: value} for run_id, value in values.items()]
-        SetWriter(TestRun, "default").update(rows, Change(own=(name,)))
+        SetWriter(TestRun, "default").update(rows, Change(own=(name,), constants=alike))
 
 
 def _own_values(entry: Entry, after: RunState) -> dict[str, Any]:

@@ -85,8 +85,9 @@ def _locked_directory(place: Path) -> Iterator[Path]:
 def _remove(path: Path, beside: Path) -> None:
     """What cannot be removed now keeps its lock, by which it is found again."""
     shutil.rmtree(path, ignore_errors=True)
-    if not path.exists():
-        beside.unlink(missing_ok=True)
+    with suppress(OSError):
+        if not path.exists():
+            beside.unlink(missing_ok=True)
 
 
 def _temporary() -> Path:

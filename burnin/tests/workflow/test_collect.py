@@ -1,59 +1,34 @@
 """A batch of finished runs is judged although one of them, the store or the worker goes wrong."""
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
+from django.db import OperationalError
 
-from burnin.hardware_tests.artifacts import ArtifactCollector
-from burnin.hardware_tests.single_node.hello_world import HelloWorld, HelloWorldMetrics
-from burnin.models import Attempt, TestResult, TestRun
+from burnin.models import TestResult, TestRun
 from burnin.models.text import storable, storable_json
 from burnin.storage.memory import MemoryStore
 from burnin.tests.models.world import counters
-from burnin.tests.workflow.simulated import ONCE, Hub, make_hub
+from burnin.tests.workflow.simulated import ONCE
+from burnin.tests.workflow.uncollected import extract_otherwise, finished
 from burnin.workflow.bells import Silence
-from burnin.workflow.collect_site import (
+from burnin.workflow.claimed import (
     CARRIED_FOR,
     LEFT_ALONE_FOR,
-    STORE_AWAY,
-    WORKER_ENDED,
     WORKER_ENDS,
-    WRITTEN_EVERY,
-    collect_site,
+    Claimed,
 )
+from burnin.workflow.collect_site import WRITTEN_EVERY, collect_site
 from burnin.workflow.conclude import Ended, conclude
 from burnin.workflow.gather import Gathered
-from burnin.workflow.plan import StepRequest
-from burnin.workflow.verdicts import Conclusion
+from burnin.workflow.verdicts import Conclusion, write_conclusions
+from fleet.models import Site
+from runner.contract.artifacts import MAX_BYTES
 
 pytestmark = pytest.mark.django_db
-
-
-def finished(*node_names: str, steps: Sequence[StepRequest] = ()) -> Hub:
-    """Return a hub with one finished run per node, that nobody has collected."""
-    hub = make_hub(*node_names)
-    hub.plan(*steps)
-    hub.work()
-    hub.is_on = False
-    hub.advance(60)
-    return hub
-
-
-def extract_otherwise(monkeypatch: pytest.MonkeyPatch, what: Mapping[str, Any]) -> None:
-    """Have the metrics of the nodes named be what is given, or raise it."""
-    extract = HelloWorld.extract_metrics
-
-    def otherwise(self: HelloWorld, collector: ArtifactCollector) -> HelloWorldMetrics:
-        given = what.get(collector.metadata.node_names[0])
-        if isinstance(given, type):
-            raise given
-        metrics = extract(self, collector)
-        return metrics if given is None else metrics.model_copy(update=given)
-
-    monkeypatch.setattr(HelloWorld, "extract_metrics", otherwise)
 
 
 def test_half_a_surrogate_pair_is_kept_as_what_a_database_takes() -> None:
@@ -141,96 +116,45 @@ def test_what_brings_worker_after_worker_to_its_end_is_errored(
     assert bad.result.reason == "judging it broke off (MemoryError), 10 of 10 times"
 
 
-class Killed(BaseException):
-    """Nothing of ours catches it, as nothing does when the kernel ends a worker."""
-
-
-def test_runs_that_have_their_workers_killed_hold_up_no_other_for_long_and_are_errored(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    hub = finished("n1", "n2", "n3", "n4", steps=[ONCE])
-    extract_otherwise(monkeypatch, {"n1": Killed, "n2": Killed})
-    bad = TestRun.objects.filter(members__node__name__in=["n1", "n2"])
-    others = TestRun.objects.exclude(pk__in=bad)
-
-    with pytest.raises(Killed):
-        hub.collect()
-    hub.advance(CARRIED_FOR.total_seconds())
-    for _ in bad:
-        with pytest.raises(Killed):
-            hub.collect()
-    assert {run.waits_because for run in bad.all()} == {f"{WORKER_ENDED}, 1 of 10 times"}
-    hub.collect()
-    assert [run.verdict for run in others.all()] == ["passed", "passed"]
-
-    for _ in range(WORKER_ENDS - 1):
-        hub.advance(LEFT_ALONE_FOR.total_seconds(), tick_s=60)
-        for _ in bad:
-            with pytest.raises(Killed):
-                hub.collect()
-    hub.advance(LEFT_ALONE_FOR.total_seconds(), tick_s=60)
-    hub.collect()
-
-    for run in bad.all():
-        assert (run.verdict, run.cause) == ("errored", "infrastructure")
-        assert run.result.reason == f"{WORKER_ENDED}, 10 of 10 times"
-
-
-def test_new_runs_come_before_one_that_ends_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    hub = finished("n1", "n2")
-    extract_otherwise(monkeypatch, {"n1": Killed})
-    new = TestRun.objects.get(members__node__name="n2")
-    TestRun.objects.filter(pk=new.pk).update(carried_until=hub.now + timedelta(seconds=1))
-    with pytest.raises(Killed):
-        hub.collect()
-    hub.advance(CARRIED_FOR.total_seconds())
-
-    with pytest.raises(Killed):
-        hub.collect()
-
-    new.refresh_from_db()
-    assert new.verdict == "passed"
-
-
-def test_what_a_killed_worker_carried_besides_is_judged_once_counted(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("refusals", [1, 2])
+def test_runs_are_let_go_of_where_their_verdicts_could_not_be_written(
+    monkeypatch: pytest.MonkeyPatch, refusals: int
 ) -> None:
     hub = finished("n1", "n2")
-    with monkeypatch.context() as first:
-        extract_otherwise(first, {"n1": Killed})
-        with pytest.raises(Killed):
-            hub.collect()
-    hub.advance(CARRIED_FOR.total_seconds())
+    answers = iter([OperationalError("the server closed the connection")] * refusals)
 
-    assert hub.collect() == 2
-    runs = TestRun.objects.values_list("verdict", "attempts__worker_ends", "in_hand")
-    assert list(runs) == [("passed", 1, False), ("passed", 1, False)]
+    def write(site: Site, known: Sequence[Conclusion], now: datetime) -> int:
+        if error := next(answers, None):
+            raise error
+        return write_conclusions(site, known, now)
 
+    monkeypatch.setattr("burnin.workflow.claimed.write_conclusions", write)
 
-def test_what_a_worker_carried_besides_when_it_broke_off_is_under_no_suspicion(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    hub = finished("n1", "n2", "n3")
-    extract_otherwise(monkeypatch, {"n1": MemoryError})
-    with pytest.raises(MemoryError):
+    with pytest.raises(OperationalError):
         hub.collect()
-    hub.advance(CARRIED_FOR.total_seconds(), tick_s=60)
 
+    could = refusals == 1  # the second time, of what is known
+    assert set(TestRun.objects.values_list("verdict", "in_hand")) == (
+        {("passed", False)} if could else {("", True)}
+    )
+    hub.advance(CARRIED_FOR.total_seconds())
     hub.collect()
-    judged = Attempt.objects.filter(run__verdict="passed")
-    assert list(judged.values_list("worker_ends", flat=True)) == [0, 0]
+    assert set(TestRun.objects.values_list("verdict", flat=True)) == {"passed"}
 
 
-def test_a_run_that_was_put_off_is_not_taken_for_one_that_ends_workers() -> None:
+def test_claims_are_prolonged_while_nothing_arrives(monkeypatch: pytest.MonkeyPatch) -> None:
     hub = finished("n1")
-    for _ in range(3):
-        hub.store.is_reachable = False
-        hub.collect()
-        hub.advance(STORE_AWAY.total_seconds())
-    hub.store.is_reachable = True
+    prolonged: list[Claimed] = []
+    monkeypatch.setattr(Claimed, "prolong", lambda claimed: prolonged.append(claimed))
+    monkeypatch.setattr("burnin.workflow.collect_site.WRITTEN_EVERY", timedelta(milliseconds=10))
+    store = Slow(hub.store, delay_s=0.1)
 
-    assert hub.collect() == 1
-    assert Attempt.objects.get().worker_ends == 0
+    collect_site(
+        hub.site_row, store=store, queue=hub.queue, bells=Silence(), clock=SlowClock(hub.now)
+    )
+
+    assert len(prolonged) > len(MAX_BYTES)
+    assert TestRun.objects.get().verdict == "passed"
 
 
 def test_a_slow_store_keeps_no_verdict_that_is_known_and_the_rest_stays_claimed(
@@ -261,6 +185,19 @@ class SlowClock:
     def __call__(self) -> datetime:
         self._now += WRITTEN_EVERY / 2
         return self._now
+
+
+class Slow(MemoryStore):
+    """A store that takes its time for each file."""
+
+    def __init__(self, store: MemoryStore, *, delay_s: float) -> None:
+        super().__init__()
+        self.__dict__.update(store.__dict__)
+        self._delay_s = delay_s
+
+    def fetch(self, key: str, destination: Path, *, max_bytes: int) -> None:
+        time.sleep(self._delay_s)
+        super().fetch(key, destination, max_bytes=max_bytes)
 
 
 class Unplugged(MemoryStore):

@@ -9,7 +9,7 @@ from burnin.states import RunState
 from burnin.tests.models.world import counters, recount
 from burnin.tests.workflow.simulated import Hub, make_hub
 from burnin.tests.workflow.workloads import hello
-from burnin.workflow.collect_site import CARRIED_FOR
+from burnin.workflow.claimed import CARRIED_FOR
 from burnin.workflow.plan import StepRequest
 from burnin.workflow.reconcile import RESENT_PER_PASS, UNUSABLE_FOR
 from fleet.models import Node, Site

@@ -90,11 +90,10 @@ def test_a_place_without_locks_serves_all_the_same(
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr("burnin.workflow.scratch.fcntl.flock", refuse)
-
     with scratch() as room:
-        held = room.directory("large", SMALL_BYTES + 1)
-        assert held.is_dir()
+        with monkeypatch.context() as without_locks:
+            without_locks.setattr("burnin.workflow.scratch.fcntl.flock", refuse)
+            held = room.directory("large", SMALL_BYTES + 1)
         with scratch():
             assert held.is_dir()
     assert list(tmp_path.iterdir()) == []
