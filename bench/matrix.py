@@ -25,8 +25,8 @@ from django.test.utils import CaptureQueriesContext
 from bench import history, hub
 from bench.place import Place
 from bench.product import now
-from bench.sampling import alternate, seconds
-from bench.table import Line, at_most
+from bench.sampling import Pair, alternate, seconds
+from bench.table import Line, Target, at_most
 from burnin.models import Attempt, Job, JobNode, MetricRow, RunNode, TestResult, TestRun
 from burnin.models.job import JobState, JobVerdict
 from burnin.models.severity import Severity
@@ -44,32 +44,50 @@ GROWTH, OVERHEAD = at_most(1.2, 1.1), at_most(6, 4)
 
 
 def measure(place: Place) -> Sequence[Line]:
-    with hub.nothing_left(), _superuser(place) as rows:
-        pattern, job, node_ids = _pattern()
-        own = history.Runs(str(job.pk), node_ids, NODES * TESTS)
-        history.write(rows, pattern, own, first=1)
-        _pad(rows, pattern, node_ids, own.count, LITTLE)
-        with _web(place) as address:
-            page = _page(f"{address}/jobs/{job.pk}/")
-            little = [seconds(page) for _ in range(LOOKS)]
+    with hub.nothing_left():
+        with _superuser(place) as rows:
+            pattern, job, node_ids = _pattern()
+            own = history.Runs(str(job.pk), node_ids, NODES * TESTS)
+            history.write(rows, pattern, own, first=1)
+            _pad(rows, pattern, node_ids, own.count, LITTLE)
+        cookie = _cookie()
+        with _copied(place) as little, _superuser(place) as rows:
             _pad(rows, pattern, node_ids, LITTLE, MUCH)
-            pair = alternate(
-                lambda: seconds(page), lambda: seconds(_bare(place, job)), rounds=LOOKS
-            )
-    before, after, bare = median(little), median(pair.product), median(pair.reference)
+            with _web(place, hub.DATABASE) as address, _web(place, little) as before:
+                page, with_little = (
+                    _page(f"{each}/jobs/{job.pk}/", cookie) for each in (address, before)
+                )
+                growth = alternate(
+                    lambda: seconds(page), lambda: seconds(with_little), rounds=LOOKS
+                )
+                bare = _bare(place, job)
+                overhead = alternate(lambda: seconds(page), lambda: seconds(bare), rounds=LOOKS)
     return [
-        Line(
-            "P9", "job matrix page, 5 M results", f"{after * 1e3:.0f} ms", f"{before * 1e3:.0f} ms",
-            after / before, after / before, GROWTH,
-            (f"reference: the same page with {LITTLE:,} results; {NODES:,} nodes × {TESTS} tests, "
-             f"medians of {LOOKS}",),
+        _line(
+            "P9",
+            "job matrix page, 5 M results",
+            pair=growth,
+            target=GROWTH,
+            note=f"reference: the same page with {LITTLE:,} results, in turn; {NODES:,} nodes × "
+            f"{TESTS} tests, medians of {LOOKS}",
         ),
-        Line(
-            "P10", "job matrix page over HTTP", f"{after * 1e3:.0f} ms", f"{bare * 1e3:.0f} ms",
-            after / bare, after / bare, OVERHEAD,
-            ("reference: the statements that the page sends, sent bare over one connection",),
+        _line(
+            "P10",
+            "job matrix page over HTTP",
+            pair=overhead,
+            target=OVERHEAD,
+            note="reference: the statements that the page sends, sent bare over one connection",
         ),
-    ]  # fmt: skip
+    ]
+
+
+def _line(name: str, what: str, *, pair: Pair, target: Target, note: str) -> Line:
+    product, reference = median(pair.product), median(pair.reference)
+    ratio = product / reference
+    return Line(
+        name, what, f"{product * 1e3:.0f} ms", f"{reference * 1e3:.0f} ms", ratio, ratio, target,
+        (note,),
+    )  # fmt: skip
 
 
 @contextmanager
@@ -77,6 +95,20 @@ def _superuser(place: Place) -> Iterator[psycopg.Connection]:
     url = place.services.postgres_url.rpartition("/")[0] + f"/{hub.DATABASE}"
     with psycopg.connect(url, autocommit=True) as rows:
         yield rows
+
+
+@contextmanager
+def _copied(place: Place) -> Iterator[str]:
+    """Copy the hub's database as it is; yield the copy's name."""
+    name = f"{hub.DATABASE}_little"
+    hubs.close()  # nobody may be connected to what is copied
+    with psycopg.connect(place.services.postgres_url, autocommit=True) as postgres:
+        postgres.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+        postgres.execute(f"CREATE DATABASE {name} TEMPLATE {hub.DATABASE}")
+        try:
+            yield name
+        finally:
+            postgres.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def _pattern() -> tuple[history.Pattern, Job, list[int]]:
@@ -142,23 +174,21 @@ def _pad(
 
 
 @contextmanager
-def _web(place: Place) -> Iterator[str]:
-    """Run the hub's web process; yield its address."""
-    stack = Stack(
-        place.home / "pages", place.cluster, place.services, venv_home=place.home,
-        database=hub.DATABASE, port=place.port,
-    )  # fmt: skip
-    (stack.home / "var").mkdir(parents=True, exist_ok=True)
+def _web(place: Place, database: str) -> Iterator[str]:
+    """Run a hub's web process on that database; yield its address."""
+    home = place.home / f"pages-{database}"
+    (home / "var").mkdir(parents=True, exist_ok=True)
+    stack = Stack(home, place.cluster, place.services, venv_home=place.home, database=database)
     try:
         stack.start("web")
-        yield f"http://127.0.0.1:{place.port}"
+        yield f"http://127.0.0.1:{stack.port}"
     finally:
         stack.stop()
 
 
-def _page(url: str) -> Callable[[], None]:
+def _page(url: str, cookie: str) -> Callable[[], None]:
     """Return what reads the page as somebody who is logged in, over a connection of its own."""
-    request = urllib.request.Request(url, headers={"Cookie": _cookie()})
+    request = urllib.request.Request(url, headers={"Cookie": cookie})
 
     def read() -> None:
         with urllib.request.urlopen(request, timeout=60) as answer:
