@@ -48,7 +48,7 @@ test-all: check  ## test, and every hardware test's real run that needs no GPU
 	$(CLUSTER) install
 	$(BIN)/pytest $(PYTEST_OPTIONS)
 
-bench: venv  ## Measure against docs/performance.md, in 40 minutes (BENCH_PARTS="p1 p5" for some)
+bench: venv  ## Measure against docs/performance.md, in 25 minutes (BENCH_PARTS="p1 p5" for some)
 	$(CLUSTER) install
 	$(BIN)/python -m bench $(BENCH_PARTS)
 
