@@ -40,7 +40,10 @@ def due_runs(site: Site, now: datetime) -> dict[uuid.UUID, bool]:
 
 @dataclass
 class Claimed:
-    """Runs in hand until then. `known` verdicts are not written yet; `judged` counts the others."""
+    """Runs in hand until then. `known` verdicts are not written yet; `judged` counts the others.
+
+    `ahead` are suspects counted for what may come: it stands once their judging breaks off.
+    """
 
     site: Site
     clock: Callable[[], datetime]
@@ -48,9 +51,11 @@ class Claimed:
     until: datetime
     known: list[Conclusion] = field(default_factory=list)
     judged: int = 0
+    ahead: set[uuid.UUID] = field(default_factory=set)
 
     def write(self) -> None:
         self.judged += write_conclusions(self.site, self.known, self.clock())
+        self.ahead -= {each.run.pk for each in self.known}
         self.known = []
 
     def prolong(self) -> None:
@@ -59,28 +64,36 @@ class Claimed:
         TestRun.objects.prolong([each.run.pk for each in self.runs], self.until, until=until)
         self.until = until
 
-    def write_and_let_go(self) -> None:
+    def write_and_let_go(self, error: Exception) -> None:
         """Something broke off. What cannot be written, even now, stays in hand, so is suspect."""
         try:
             self.write()
         finally:
             kept = {each.run.pk for each in self.known}
-            others = [each.run.pk for each in self.runs if each.run.pk not in kept]
-            TestRun.objects.let_go(others, self.until)
+            others = [each for each in self.runs if each.run.pk not in kept]
+            TestRun.objects.let_go([each.run.pk for each in others], self.until)
+            for each in others:
+                if each.run.pk in self.ahead:  # it was not its judging
+                    why = f"collecting it broke off ({type(error).__name__})"
+                    self.put_off(each, for_=LEFT_ALONE_FOR, why=why)
 
     def put_off(self, ended: Ended, *, for_: timedelta, why: str) -> None:
         """Let go of a run that cannot be judged yet."""
-        if ended.is_suspect:
+        if ended.run.pk in self.ahead:
+            self.ahead.remove(ended.run.pk)
             _count(ended, -1)
         self._set_aside(ended, for_=for_, why=why)
 
-    def count(self, ended: Ended, why: str) -> None:
-        """Count one more end of a worker, and let others come first."""
-        _count(ended, 1)
-        self.tell(ended, why)
+    def count_ahead(self, ended: Ended) -> None:
+        self.count(ended, WORKER_ENDED)
+        self.ahead.add(ended.run.pk)
 
-    def tell(self, ended: Ended, why: str) -> None:
-        """Say what its last count was for."""
+    def count(self, ended: Ended, why: str) -> None:
+        """Count an end of a worker, if it is not counted ahead, and let others come first."""
+        if ended.run.pk in self.ahead:
+            self.ahead.remove(ended.run.pk)
+        else:
+            _count(ended, 1)
         log.warning("run %s: %s", ended.run.pk, counted(ended, why))
         self._set_aside(ended, for_=LEFT_ALONE_FOR, why=counted(ended, why))
 
@@ -109,7 +122,7 @@ def claim(
     for each in hopeless:
         claimed.give_up(each, WORKER_ENDED, gathered=None)
     for each in claimed.runs if are_suspect else ():
-        claimed.count(each, WORKER_ENDED)
+        claimed.count_ahead(each)
     return claimed
 
 

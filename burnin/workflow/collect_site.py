@@ -83,8 +83,8 @@ class _Collection:
             try:
                 self._judge(arrivals, claimed)
                 claimed.write()
-            except Exception:
-                claimed.write_and_let_go()  # the next tick advances the site
+            except Exception as error:
+                claimed.write_and_let_go(error)  # the next tick advances the site
                 raise
         return claimed.judged
 
@@ -189,10 +189,7 @@ def _conclude(ended: Ended, gathered: Gathered, *, claimed: Claimed) -> None:
         claimed.known.append(conclude(ended, gathered))
     except Exception as error:  # a limit of the worker, or a defect of ours
         why = f"judging it broke off ({type(error).__name__})"
-        if ended.is_suspect:
-            claimed.tell(ended, why)
-        else:
-            claimed.count(ended, why)
+        claimed.count(ended, why)
         if ended.attempt.worker_ends >= WORKER_ENDS:
             claimed.give_up(ended, why, gathered=gathered)
         raise

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.db import OperationalError
 
-from burnin.models import TestResult, TestRun
+from burnin.models import Attempt, TestResult, TestRun
 from burnin.models.text import storable, storable_json
 from burnin.storage.memory import MemoryStore
 from burnin.tests.models.world import counters
@@ -70,6 +70,8 @@ def test_what_brings_a_worker_to_its_end_is_left_alone_and_others_come_first(
     hub.collect()
 
     assert sorted(TestRun.objects.values_list("verdict", flat=True)) == ["", "passed", "passed"]
+    unharmed = Attempt.objects.filter(run__verdict="passed")
+    assert list(unharmed.values_list("worker_ends", flat=True)) == [0, 0]
 
 
 def test_a_defect_that_one_run_brings_out_does_not_hold_up_the_others(

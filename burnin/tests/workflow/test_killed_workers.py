@@ -102,18 +102,27 @@ def test_what_a_killed_worker_carried_besides_is_judged_once_counted(
     assert list(runs) == [("passed", 1, False), ("passed", 1, False)]
 
 
-def test_what_a_worker_carried_besides_when_it_broke_off_is_under_no_suspicion(
+def test_a_suspect_whose_collection_breaks_off_is_not_counted_for_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    hub = finished("n1", "n2", "n3")
-    extract_otherwise(monkeypatch, {"n1": MemoryError})
-    with pytest.raises(MemoryError):
-        hub.collect()
-    hub.advance(CARRIED_FOR.total_seconds(), tick_s=60)
+    hub = finished("n1")
+    run = TestRun.objects.get()
+    with monkeypatch.context() as first:
+        extract_otherwise(first, {"n1": Killed})
+        with pytest.raises(Killed):
+            hub.collect()
+    hub.advance(CARRIED_FOR.total_seconds())
 
-    hub.collect()
-    judged = Attempt.objects.filter(run__verdict="passed")
-    assert list(judged.values_list("worker_ends", flat=True)) == [0, 0]
+    with monkeypatch.context() as full:
+        full.setattr("burnin.workflow.scratch.has_room", lambda _: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            hub.collect()
+
+    run.refresh_from_db()
+    assert run.waits_because == "collecting it broke off (ZeroDivisionError)"
+    assert (run.in_hand, run.attempts.get().worker_ends) == (True, 0)
+    hub.advance(LEFT_ALONE_FOR.total_seconds(), tick_s=60)
+    assert hub.collect() == 1
 
 
 @pytest.mark.parametrize("cuts", ["cancel", "relay"])
